@@ -122,6 +122,7 @@ std::string Master::node_data() const {
   self.knows_contents = true;
   self.knows_late_rows = true;
   self.knows_worker_starts = true;
+  self.knows_child_runs = true;
   self.page = page_address({options_.http.host, options_.http.port}, options_.advertise.host);
   std::scoped_lock lock(verdict_mutex_);
   self.health = clean_text(verdict_, kLongestVerdict);

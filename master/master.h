@@ -101,6 +101,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   void need_contents(zk::Client& client, Epoch term);
   void need_late_rows(zk::Client& client, Epoch term);
   void need_worker_starts(zk::Client& client, Epoch term);
+  void need_child_runs(zk::Client& client, Epoch term);
   void hold_off(const std::string& why);
   Candidate candidate();
   void note_progress(zk::Client& client);
@@ -157,6 +158,7 @@ class Master final : public api::LeaderPort, private cluster::ElectorObserver {
   Epoch contents_needed_for_;                  // the last Term in which all masters were seen to read them
   Epoch late_rows_needed_for_;                 // likewise
   Epoch worker_starts_needed_for_;             // likewise
+  Epoch child_runs_needed_for_;                // likewise
   MonoTime kept_at_{}, beat_at_{};             // when ZooKeeper was looked at, the database told of a leader
 
   StoredMark last_stored_;                     // office thread only: seen stored in the last Term

@@ -50,6 +50,7 @@ void Master::look_at_cluster(zk::Client& client, Epoch term, bool database_answe
     need_contents(client, term);
     need_late_rows(client, term);
     need_worker_starts(client, term);
+    need_child_runs(client, term);
     (void)services_->watch_office().beat(term);  // again in a while
   }
   note_progress(client);
@@ -76,6 +77,14 @@ void Master::need_worker_starts(zk::Client& client, Epoch term) {
   if (!all_masters(client, paths_, &api::MasterView::knows_worker_starts).value_or(false)) return;
   if (!services_->watch_office().need_worker_starts(term) || !post(core::WorkerStartsKnown{})) return;
   worker_starts_needed_for_ = term;
+}
+
+/// Once in a Term: from when on jobs may name child jobs.
+void Master::need_child_runs(zk::Client& client, Epoch term) {
+  if (child_runs_needed_for_ == term) return;
+  if (!all_masters(client, paths_, &api::MasterView::knows_child_runs).value_or(false)) return;
+  if (!services_->watch_office().need_child_runs(term) || !post(core::ChildRunsKnown{})) return;
+  child_runs_needed_for_ = term;
 }
 
 void Master::keep_zookeeper(zk::Client& client, bool lets_go) {

@@ -43,6 +43,7 @@ void add_notifications(MetricsPage& page, const Snapshot& snapshot) {
   counted("rota_notifications_delivered_total", "notifications_delivered", "Those that were accepted.");
   counted("rota_notifications_refused_total", "notifications_refused", "Tries to send one that failed.");
   counted("rota_late_told_total", "late_told", "Expectations of jobs that were not met.");
+  counted("rota_children_total", "children", "Child jobs for which it was decided at the end of a run.");
   counted("rota_notifications_given_up_total", "notifications_given_up", "Those that were tried too often.");
   counted("rota_notifications_combined_total", "notifications_combined",
           "Events that were too many to be told one by one.");

@@ -5,7 +5,9 @@
 include "attention.thrift"
 include "calendar.thrift"
 include "common.thrift"
+include "family.thrift"
 include "freeze.thrift"
+include "log.thrift"
 include "quota.thrift"
 include "notification.thrift"
 include "autoscale.thrift"
@@ -101,7 +103,10 @@ struct Rules {
   55: string expect_finish_by,     // "07:30": told when no run has succeeded by then; empty: never
   56: string expect_longer_than,   // "30m" or "3x": told when a run takes longer; empty: never
   57: map<string, string> prefer,  // labels that its worker should have, as select
-  58: i64 prefer_for_ms = 60000    // how long it waits for one that has them; then it takes any
+  58: i64 prefer_for_ms = 60000,   // how long it waits for one that has them; then it takes any
+  70: list<string> on_success, // child jobs: a run of each begins when a run succeeds
+  71: list<string> on_failure, // when it fails, times out or is lost
+  72: list<string> on_end      // when it ends in any way, except that it was skipped
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU
@@ -235,7 +240,7 @@ struct RunInfo {
   2: i64 job_id,
   3: i32 job_version,
   4: string job_name,
-  /** "tick", "manual", "one_off", "after_freeze" or "worker_start". */
+  /** "tick", "manual", "one_off", "after_freeze", "worker_start" or "child". */
   5: string kind,
   6: string state,
   7: string reason,
@@ -289,7 +294,11 @@ struct RunDetail {
   21: optional Work work,
   /** Its loss policy, from the same version: Rules.loss and Rules.loss_most. */
   22: optional string loss,
-  23: optional i32 loss_most
+  23: optional i32 loss_most,
+  30: optional i64 parent,  // of a child job's run: whose end began it
+  31: optional i64 root,    // and the run at the top of its tree
+  32: optional list<family.RunRelative> family,  // all below that root, by depth, parent and job; at most 500
+  33: optional RunInfo root_run                  // where it is another run, and still stored
 }
 
 /** Ticks of a job that did not fire: `count` of them from `from_ms` to `to_ms`. */
@@ -310,53 +319,15 @@ struct RunFilter {
   4: optional i64 since_ms,
   /** For the next page: only ids below this. */
   5: optional i64 before_run,
-  /** 1 to 1000. */
-  6: i32 limit = 50,
+  6: i32 limit = 50,  // 1 to 1000
   /** With `job`: true: only runs of one-offs submitted with that name; false: only runs of the saved job. Not
    * set: both. */
   7: optional bool one_off,
   /** Only runs whose newest attempt is or was on the worker with this id. Without `since_ms`, only the newest
    * 200,000 runs are searched. */
-  8: optional string worker
-}
-
-struct LogRequest {
-  1: i64 run,
-  /** 0: the newest. */
-  2: i32 attempt,
-  /** 1 standard output, 2 standard error. */
-  3: i32 stream = 1,
-  4: i64 offset,
-  /** At most 1 MiB. */
-  5: i32 limit_bytes = 262144,
-  /** How long to wait for new output when there is none (at most 10,000). */
-  6: i32 wait_ms
-}
-
-/** When a piece of a slice reached the worker. */
-struct LogPiece {
-  1: i64 offset,
-  2: i64 length_bytes,
-  3: i64 received_ms
-}
-
-struct LogSlice {
-  1: binary bytes,
-  2: i64 next_offset,
-  /** The end of the stored stream now. */
-  3: i64 stored_end,
-  /** The run is final, and nothing follows: the whole stream has been sent, or missing_bytes counts what
-   * is left. */
-  4: bool complete,
-  /** Bytes that the output cap removed in this slice's range. */
-  5: i64 dropped_bytes,
-  6: i32 attempt,
-  /** The run has been final for 10 s, and this many bytes that its outcome names are not stored. */
-  7: i64 missing_bytes,
-  /** When the run's output was deleted because its time was over; then there is no wait. */
-  8: optional i64 pruned_ms,
-  /** Of `bytes`, in order. */
-  9: list<LogPiece> pieces
+  8: optional string worker,
+  20: optional i64 parent,  // only children of that run
+  21: optional i64 root     // only runs of child jobs below that root
 }
 
 struct MasterInfo {
@@ -419,7 +390,7 @@ service JobService {
   list<GapInfo> list_gaps(1: common.RequestHead head, 2: string space, 3: string name, 4: i32 limit) throws (1: common.RotaError error),
   list<RunInfo> list_runs(1: common.RequestHead head, 2: RunFilter filter) throws (1: common.RotaError error),
   RunDetail get_run(1: common.RequestHead head, 2: i64 run) throws (1: common.RotaError error),
-  LogSlice read_log(1: common.RequestHead head, 2: LogRequest request) throws (1: common.RotaError error),
+  log.LogSlice read_log(1: common.RequestHead head, 2: log.LogRequest request) throws (1: common.RotaError error),
   /** Returns the state after the request. A run that is already final is a CONFLICT. */
   string cancel_run(1: common.RequestHead head, 2: i64 run, 3: string why) throws (1: common.RotaError error),
   /** Why a run is in its state. */

@@ -71,7 +71,10 @@ struct DispatchItem {
   /** The latest checkpoint of this run's earlier attempts. */
   20: optional binary checkpoint,
   /** It runs this one of the call's `works`, counted from 0, whose parameters lie below those here. */
-  21: optional i32 shared
+  21: optional i32 shared,
+  /** Of a child job's run: the run whose end began it, and how that ended. */
+  22: optional i64 parent,
+  23: optional string parent_state
 }
 
 struct DispatchRequest {

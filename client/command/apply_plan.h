@@ -63,8 +63,10 @@ class JobPlan {
 
  private:
   int complain_of_refusals(const std::vector<thrift::JobEdited>& answers) const;
+  int complain_of_children() const;
 
   Desk& desk_;
+  std::string circle_;                           ///< of child jobs in the files; empty: none
   std::vector<thrift::JobEdit> edits_;
   std::vector<thrift::JobEdited> plan_;
   std::vector<Origin> origins_;

@@ -125,6 +125,7 @@ struct RunListArguments {
   std::vector<std::string> states;
   std::string since;                     ///< a moment, or a duration back from now
   std::string worker;                    ///< runs whose newest attempt is or was there
+  std::string parent, root;              ///< children of that run, or all below that root
   int limit = 50;
   bool all = false;                      ///< no limit
 };

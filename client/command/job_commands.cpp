@@ -135,6 +135,8 @@ void add_run(CLI::App& app, CommandLine& line) {
                        [&line](Desk& desk) { return run_list(desk, line.run_list); });
   listing(list, line);
   list->add_option("--worker", line.run_list.worker, "only runs whose newest attempt is or was there");
+  CLI::Option* parent = list->add_option("--parent", line.run_list.parent, "only children of this run");
+  list->add_option("--root", line.run_list.root, "only runs of child jobs below this root")->excludes(parent);
   CLI::Option* job = list->add_option("--job", line.run_list.job, "only of this saved job");
   list->add_option("--name", line.run_list.one_off, "only of submits with this name")->excludes(job);
   list->add_option("--state", line.run_list.states, "only in these states (repeatable)")

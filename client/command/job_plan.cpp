@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <nlohmann/json.hpp>
 
+#include "client/child_order.h"
 #include "client/command/apply_plan.h"
 #include "client/command/text_diff.h"
 #include "client/job_file.h"
+#include "common/base/utf8.h"
 #include "common/model/entry_text.h"
 #include "common/rpc/error_wire.h"
 
@@ -89,8 +92,13 @@ void tell_of_refused(const Answers& done) {
 
 JobPlan::JobPlan(Desk& desk, std::vector<thrift::JobDefinition> jobs,
                  const std::vector<thrift::Calendar>& calendars, std::vector<Origin> origins)
-    : desk_(desk), origins_(std::move(origins)) {
-  for (thrift::JobDefinition& job : jobs) {
+    : desk_(desk) {
+  ChildOrder children = child_order(jobs);
+  circle_ = std::move(children.circle);
+  if (!circle_.empty()) return;
+  for (const std::size_t place : children.order) {
+    thrift::JobDefinition& job = jobs[place];
+    origins_.push_back(std::move(origins[place]));
     thrift::JobEdit& edit = edits_.emplace_back();
     for (const thrift::Calendar& calendar : calendars) {
       if (names(job, calendar)) edit.planned_calendars.push_back(calendar);
@@ -112,7 +120,37 @@ int JobPlan::complain_of_refusals(const Answers& answers) const {
   return status;
 }
 
+/// The leader refuses names that it does not know; a plan says so before anything is applied.
+int JobPlan::complain_of_children() const {
+  if (!circle_.empty()) {
+    return complain(Error(ErrorCode::InvalidArgument,
+                          fmt::format("on_success, on_failure, on_end: {} goes in a circle; take one of "
+                                      "these names away", circle_)));
+  }
+  std::set<std::pair<std::string, std::string>> known;
+  for (const thrift::JobEdit& edit : edits_) known.emplace(edit.definition.space, edit.definition.name);
+  int status = kOk;
+  for (std::size_t i = 0; i < edits_.size(); ++i) {
+    const thrift::JobDefinition& job = edits_[i].definition;
+    for (const NamedChild& child : named_children(job)) {
+      if (known.contains({job.space, child.name})) continue;
+      const auto stands = desk_.cluster.get_job(job.space, child.name);
+      if (stands || stands.error().code != ErrorCode::NotFound) {
+        known.emplace(job.space, child.name);
+        continue;
+      }
+      const std::string problem = fmt::format("{}: there is no job {} in namespace {}; apply it first, or in "
+                                              "the same files", child.place, quoted_text(child.name),
+                                              quoted_text(job.space));
+      for (const std::string& line : job_refusal(job.name, problem, {problem}, origins_[i])) note(line);
+      status = kUsage;
+    }
+  }
+  return status;
+}
+
 int JobPlan::make() {
+  if (const int status = complain_of_children(); status != kOk) return status;
   if (edits_.empty()) return kOk;
   auto plan = apply_in_calls(desk_, edits_, true);
   if (!plan) return complain(plan.error());

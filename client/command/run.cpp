@@ -8,6 +8,7 @@
 
 #include "client/command/commands.h"
 #include "client/command/listing.h"
+#include "client/command/run_tree.h"
 #include "client/command/show_json.h"
 #include "client/command/work_text.h"
 #include "client/command/why_text.h"
@@ -79,6 +80,16 @@ int run_list(Desk& desk, const RunListArguments& arguments) {
   if (!filter.job.empty()) filter.__set_one_off(!arguments.one_off.empty());
   filter.states = arguments.states;
   if (!arguments.worker.empty()) filter.__set_worker(arguments.worker);
+  if (!arguments.parent.empty()) {
+    const auto parent = run_id_from(arguments.parent);
+    if (!parent) return complain(parent.error());
+    filter.__set_parent(*parent);
+  }
+  if (!arguments.root.empty()) {
+    const auto root = run_id_from(arguments.root);
+    if (!root) return complain(root.error());
+    filter.__set_root(*root);
+  }
   if (!arguments.since.empty()) {
     auto since = since_from(arguments.since);
     if (!since) return complain(since.error());
@@ -199,6 +210,7 @@ void show_detail(const thrift::RunDetail& detail, const std::optional<thrift::Ex
   if (detail.__isset.note) add_note(table, detail.note);
   if (run.__isset.ended_ms) add_outcome(table, run.outcome);
   print_text(table.text());
+  if (const std::string tree = tree_text(detail); !tree.empty()) print_text("\n" + tree);
   if (detail.attempts.empty()) return;
   Table earlier({"ATTEMPT", "WORKER", "STATE", "WHY", "STARTED", "ENDED", "LATE"});
   for (const auto& attempt : detail.attempts) {
@@ -221,6 +233,7 @@ int run_show(Desk& desk, const std::string& run) {
   if (!detail) return complain(detail.error());
   if (desk.prints_data()) {
     nlohmann::json out = to_json(*detail);
+    put_tree(out, *detail);
     const auto now = known_now(desk, detail->run);
     out["now"] = now ? to_json(*now) : nlohmann::json(nullptr);
     print_data(desk.format, out);

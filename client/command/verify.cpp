@@ -29,6 +29,7 @@ const char* meaning_of(const std::string& promise) {
   if (promise == "P42") return "no pool or namespace had more runs under way than its limit";
   if (promise == "P47") return "wanted workers are within limits, and nobody at work was to be stopped";
   if (promise == "P46") return "settings have no lost version, and the newest is in force";
+  if (promise == "P49") return "each end of a run began its child jobs once, or says why not";
   if (promise == "P44") return "who wants to hear of a run that failed is told, once";
   if (promise == "P43") return "what jobs expect is told once when it is not met";
   if (promise == "P41") return "no semaphore gave more tokens than it has";

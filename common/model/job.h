@@ -114,12 +114,20 @@ struct JobRules {
   std::int32_t firings = 0;          ///< after so many ticks that fired it is done; 0: no end
   Until until = Until::Never;
   std::int32_t pause_after_failures = 0;  ///< so many failed runs in a row pause it; 0: never
+  std::vector<std::string> on_success;  ///< child jobs (child.h): a run of each begins when a run succeeds
+  std::vector<std::string> on_failure;  ///< when it fails, times out or is lost
+  std::vector<std::string> on_end;   ///< when it ends in any way, except that it was skipped
   std::vector<std::string> notify;   ///< receivers; empty: those of the masters' settings
   Millis expect_start_within{0};     ///< from the planned moment to the first attempt; 0: not expected
   std::string expect_finish_by;      ///< "07:30": success by the next such local time; empty: likewise
   std::string expect_longer_than;    ///< expect.h: told when it takes longer; empty: likewise
   bool operator==(const JobRules&) const = default;
 };
+
+/// Whether runs of other jobs begin at the ends of its own.
+inline bool names_children(const JobRules& rules) {
+  return !rules.on_success.empty() || !rules.on_failure.empty() || !rules.on_end.empty();
+}
 
 /// Whether an attempt's own work folder is kept when the attempt has ended.
 enum class KeepFolder { Never, OnFailure, Always };

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "common/model/field.h"
+#include "common/model/child.h"
 #include "common/model/field_bounds.h"
 #include "common/model/job.h"
 #include "common/model/semaphore.h"
@@ -313,6 +314,23 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                    {.key = "expect.longer_than",
                     .help = "a run that takes longer: a duration, or `3x` of the last 20 successes' median",
                     .bytes = 32, .or_none = true, .unset = "not expected", .is_stored_when_changed = true}));
+  visit(field<Texts>(ROTA_FIELD(on_success, on_success),
+                   {.key = "on_success",
+                    .help = "child jobs: a run of each begins when a run of this one succeeds, see "
+                            "[children.md](children.md)",
+                    .high = kMostChildren, .bytes = kMaxNameBytes, .form = TextForm::Name, .unit = "jobs",
+                    .unset = "none", .is_stored_when_changed = true}));
+  visit(field<Texts>(ROTA_FIELD(on_failure, on_failure),
+                   {.key = "on_failure",
+                    .help = "child jobs for the end of a run that failed, timed out or was lost, after all "
+                            "of its attempts",
+                    .high = kMostChildren, .bytes = kMaxNameBytes, .form = TextForm::Name, .unit = "jobs",
+                    .unset = "none", .is_stored_when_changed = true}));
+  visit(field<Texts>(ROTA_FIELD(on_end, on_end),
+                   {.key = "on_end",
+                    .help = "child jobs for any end, also of a run that was cancelled",
+                    .high = kMostChildren, .bytes = kMaxNameBytes, .form = TextForm::Name, .unit = "jobs",
+                    .unset = "none", .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

@@ -11,9 +11,9 @@ namespace {
 constexpr std::array<std::string_view, 12> kRunStates = {
     "waiting", "queued",    "dispatched", "running", "succeeded",   "failed",
     "timed_out", "cancelled", "killed",     "kill_failed", "lost", "skipped"};
-constexpr std::array<std::string_view, 5> kRunKinds = {"tick", "manual", "one_off", "after_freeze",
-                                                        "worker_start"};
-constexpr std::array<std::string_view, 52> kReasons = {
+constexpr std::array<std::string_view, 6> kRunKinds = {"tick", "manual", "one_off", "after_freeze",
+                                                        "worker_start", "child"};
+constexpr std::array<std::string_view, 55> kReasons = {
     "none",           "no_worker_in_pool", "all_slots_busy",      "waits_for_run",
     "retry_delay",    "worker_unreconciled", "waits_for_fence",   "named_worker_absent",
     "workers_settling", "cluster_held",    "overlap_skipped",     "queue_full",
@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 52> kReasons = {
     "loss_limit", "waits_for_confirmation", "missed", "jitter",
     "frozen", "late_bounded", "calendar_edited", "caught_up", "worker_start_over", "replaced_by",
     "run_timeout",   "queue_timeout",     "waits_for_semaphore",
-    "pool_limit",    "namespace_slots",   "namespace_unfinished", "namespace_firings", "cleanup_failed"};
+    "pool_limit",    "namespace_slots",   "namespace_unfinished", "namespace_firings", "cleanup_failed",
+    "job_paused",    "no_such_job",       "child_too_deep"};
 constexpr std::array<std::string_view, 9> kRefusals = {
     "none",    "wrong_life", "old_epoch",       "no_voucher", "no_slot",
     "draining", "tombstoned", "unknown_handler", "malformed"};
@@ -40,8 +41,8 @@ std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std:
 }
 
 static_assert(static_cast<std::size_t>(RunState::Skipped) + 1 == kRunStates.size());
-static_assert(static_cast<std::size_t>(RunKind::WorkerStart) + 1 == kRunKinds.size());
-static_assert(static_cast<std::size_t>(Reason::CleanupFailed) + 1 == kReasons.size());
+static_assert(static_cast<std::size_t>(RunKind::Child) + 1 == kRunKinds.size());
+static_assert(static_cast<std::size_t>(Reason::ChildTooDeep) + 1 == kReasons.size());
 static_assert(static_cast<std::size_t>(Refusal::Malformed) + 1 == kRefusals.size());
 
 }  // namespace

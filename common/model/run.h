@@ -30,7 +30,8 @@ inline std::string_view home_of(const WorkerKey& key) {
 
 /// AfterFreeze: stands for ticks that a freeze kept from firing; it has no tick of its own, `scheduled` is
 /// its logical time. WorkerStart: of an entry `@worker_start`, for one start of one worker (worker_start.h).
-enum class RunKind { Tick, Manual, OneOff, AfterFreeze, WorkerStart };
+/// Child: of a child job, at the end of another run (child.h); `scheduled` is that one's logical time.
+enum class RunKind { Tick, Manual, OneOff, AfterFreeze, WorkerStart, Child };
 
 // Waiting     not to be dispatched now (overlap, delay after a failure, unreconciled worker ...)
 // Queued      could run; no worker has a free slot
@@ -120,6 +121,9 @@ enum class Reason {
   NamespaceUnfinished,  ///< a tick: as many runs of its namespace were unfinished as that may have
   NamespaceFirings,     ///< a tick: as many runs of its namespace had begun in that minute as may
   CleanupFailed,        ///< the attempt is over, and what was to clean up behind it failed
+  JobPaused,            ///< skipped: a child's job was paused when its parent ended
+  NoSuchJob,            ///< no run of the child began: there was no job of that name
+  ChildTooDeep,         ///< skipped: too many runs above it, so child jobs go in a circle
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -218,6 +218,25 @@ void check_told(const model::JobRules& rules, Problems& problems) {
   }
 }
 
+/// A job that is named twice for one end would begin once all the same.
+void check_children(const model::JobRules& rules, Problems& problems) {
+  std::map<std::string, const char*> success, failure;
+  const auto note = [&problems](const char* key, const std::string& name, auto& seen) {
+    const auto [first, is_new] = seen.emplace(name, key);
+    if (is_new) return true;
+    problems.push_back(first->second == std::string_view(key)
+                           ? fmt::format("{}: the job {} stands twice; keep one", key, quoted_text(name))
+                           : fmt::format("{}: the job {} stands in {} too, which counts for some of these "
+                                         "ends; keep one", key, quoted_text(name), first->second));
+    return false;
+  };
+  for (const std::string& name : rules.on_success) note("on_success", name, success);
+  for (const std::string& name : rules.on_failure) note("on_failure", name, failure);
+  for (const std::string& name : rules.on_end) {
+    if (note("on_end", name, success)) note("on_end", name, failure);
+  }
+}
+
 void check_expected(const model::JobRules& rules, Problems& problems) {
   if (!rules.expect_finish_by.empty()) {
     const auto clock = model::finish_by_from_text(rules.expect_finish_by);
@@ -237,6 +256,7 @@ void check_rules(const model::JobRules& rules, Problems& problems) {
   check_expected(rules, problems);
   check_retry(rules, problems);
   check_told(rules, problems);
+  check_children(rules, problems);
   if (rules.late == model::LatePolicy::FireAll && !may_fire_all(rules.overlap)) {
     problems.push_back("late: \"fire_all\" starts a run for each late tick, so they overlap; set overlap to "
                        "queue, queue_one or allow");
@@ -282,6 +302,10 @@ std::vector<std::string> definition_problems(const model::JobDefinition& definit
   if (!saved && definition.rules.expect_longer_than.ends_with('x')) {
     problems.push_back("expect.longer_than: a run that is submitted has no earlier ones to compare with; "
                        "give a duration");
+  }
+  if (!saved && model::names_children(definition.rules)) {
+    problems.push_back("on_success, on_failure, on_end: a run that is submitted begins no child jobs; "
+                       "apply a job to have some");
   }
   if (!saved && definition.rules.schedule.kind != model::ScheduleKind::None) {
     problems.push_back("schedule: a run that is submitted starts now; apply a job to have a schedule");

@@ -31,6 +31,7 @@ std::string word_problem(std::string_view text, std::size_t longest) {
 }
 
 std::string name_problem(std::string_view name, std::size_t longest) {
+  if (name.empty()) return "it is empty; write a name, or remove it";
   if (name.size() > longest) {
     return fmt::format("{} is {} bytes long, at most {} are allowed", quoted_text(name), name.size(),
                        longest);

@@ -170,6 +170,12 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::WorkerStartOver:
       return "It belongs to one start of its worker (@worker_start), and that start was over before it could "
              "run.";
+    case Reason::JobPaused:
+      return "Its job was paused when its parent ended; resume the job, and run it by hand if it matters.";
+    case Reason::NoSuchJob: return "There was no job of that name when its parent ended.";
+    case Reason::ChildTooDeep:
+      return "Too many runs stand above it, so child jobs go in a circle; take a name out of on_success, "
+             "on_failure or on_end.";
     case Reason::HandedOver: return "It was ended at the deadline of its worker's drain.";
   }
   return "";

@@ -51,6 +51,8 @@ Result<store::RunQuery> query_of(const thrift::RunFilter& filter) {
   if (filter.__isset.since_ms) out.since = wall_from_ms(filter.since_ms);
   if (filter.__isset.before_run) out.before = RunId{filter.before_run};
   if (filter.__isset.worker) out.worker = filter.worker;
+  if (filter.__isset.parent) out.parent = RunId{filter.parent};
+  if (filter.__isset.root) out.root = RunId{filter.root};
   out.limit = limit_of(filter.limit, 50);
   return out;
 }
@@ -199,6 +201,7 @@ void JobServiceHandler::get_run(const Caller&, thrift::RunDetail& out, const Hea
   if (note) out.__set_note(wire::to_wire(*note));
   // An older master or a restored database may have left a run without its definition.
   const auto definition = parts_.reader.definition_of(row.run.job, row.run.version);
+  put_family(out, row, definition ? definition->get() : nullptr);
   if (definition) {
     out.__set_work(wire::to_wire((*definition)->work));
     const thrift::Rules rules = wire::to_wire((*definition)->rules);

@@ -201,6 +201,8 @@ class JobServiceHandler final : public JobService {
   void explain_row(const Caller& caller, thrift::Explanation& out, const Head& head,
                    const store::RunRow& row);
   std::string job_remark(const store::RunRow& row) const;
+  std::string child_remark(const store::RunRow& row) const;
+  void put_family(thrift::RunDetail& out, const store::RunRow& row, const model::JobDefinition* definition);
   std::string late_remark(const store::RunRow& row) const;
   // The checks behind `why` (job_why.cpp)
   void put_run_checks(thrift::Explanation& out, const store::RunRow& row,

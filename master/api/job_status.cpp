@@ -106,7 +106,7 @@ void JobServiceHandler::explain(const Caller& caller, thrift::Explanation& out, 
   const auto row = value_or_throw(parts_.reader.get_run(RunId{run}));
   explain_row(caller, out, head, row);
   if (head.forwarded) return;
-  out.__set_sentence(out.sentence + job_remark(row) + late_remark(row));
+  out.__set_sentence(out.sentence + child_remark(row) + job_remark(row) + late_remark(row));
   put_moment_checks(out, row);
 }
 

@@ -31,6 +31,7 @@ struct MasterView {
   bool knows_contents = false;       ///< it reads definitions that are stored by content; likewise
   bool knows_late_rows = false;      ///< it reads freezes, and runs that wait to be caught up; likewise
   bool knows_worker_starts = false;  ///< it reads runs of worker starts; likewise
+  bool knows_child_runs = false;     ///< it begins child jobs; likewise
 };
 
 /// How this process and its host fare.

@@ -183,6 +183,8 @@ std::optional<Step> step_of(Reason reason) {
     case Reason::WaitsForConfirmation: return Step::LastWorker;
     case Reason::ClusterHeld: return Step::Held;
     case Reason::Frozen: return Step::Frozen;
+    case Reason::JobPaused: return Step::Paused;
+    case Reason::NoSuchJob: return Step::Job;
     case Reason::CoalescedInto:
     case Reason::LateSkipped:
     case Reason::LateBounded: return Step::Late;

@@ -20,6 +20,7 @@ struct Counters {
   std::int64_t handed_over = 0;
   std::int64_t caught_up = 0;          ///< runs of late ticks that had their turn
   std::int64_t replaced = 0;           ///< runs that end, or were asked to, for a newer one of their job
+  std::int64_t children = 0;           ///< names of child jobs for which it was decided at an end
   std::int64_t stuck = 0;              ///< runs behind which tick after tick was skipped
   std::int64_t holds = 0;              ///< workers that were excluded, or came and went too often
   std::int64_t warnings = 0;           ///< workers that began to get half of their share

@@ -16,6 +16,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/model/calendar.h"
+#include "common/model/child.h"
 #include "common/model/quota.h"
 #include "common/model/setting.h"
 #include "common/model/scaling.h"
@@ -76,6 +77,9 @@ struct Changes {
   std::vector<model::SettingRow> settings;       ///< inserted; a row that stands is the same
   std::vector<model::Freeze> freezes;            ///< inserted or replaced
   std::vector<model::WorkerStart> starts;        ///< inserted; a row that stands is the same
+  std::vector<model::ChildRow> children;         ///< inserted; a row that stands is the same
+  std::vector<model::OwedChildren> children_owed;  ///< inserted; a row that stands is the same
+  std::vector<RunId> children_done;              ///< rows of children_owed, by their parents: deleted
   std::vector<model::WorkerHold> holds;          ///< inserted or replaced
   std::vector<model::Notification> notifications;  ///< inserted or replaced
   std::vector<model::ReceiverRow> receivers;     ///< inserted; a row that stands is the same
@@ -93,6 +97,7 @@ struct Changes {
     return jobs.empty() && versions.empty() && new_runs.empty() && updated_runs.empty() &&
            attempts.empty() && notes.empty() && gaps.empty() && lives.empty() && drains.empty() &&
            deaths.empty() && calendars.empty() && semaphores.empty() && freezes.empty() && starts.empty() &&
+           children.empty() && children_owed.empty() && children_done.empty() &&
            quotas.empty() && holds.empty() && notifications.empty() && receivers.empty() &&
            settings.empty() && late.empty() && paces.empty() && !forget_dead && !forget_notifications &&
            scaling.empty() && !forget_scaling && !watermark;
@@ -118,6 +123,8 @@ struct DispatchItem {
   Millis disconnect_grace{0};
   std::shared_ptr<const model::Parameters> parameters;
   std::string schedule;                           ///< names of the entries due at the tick
+  RunId parent = {};                              ///< of a child's run
+  model::RunState parent_ended = {};              ///< how that ended
 };
 
 struct SendDispatch {

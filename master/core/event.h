@@ -44,6 +44,10 @@ struct LateRowsKnown {};
 /// such an entry is accepted, unless it was so when the Term began (Recovered).
 struct WorkerStartsKnown {};
 
+/// From now on no master takes office that would begin no child jobs. Until this comes no job that names any
+/// is accepted, unless it was so when the Term began (Recovered).
+struct ChildRunsKnown {};
+
 /// A worker's node appeared, or its data changed (same key: an update, e.g. draining).
 struct WorkerSeen {
   model::WorkerInfo info;
@@ -327,7 +331,8 @@ struct CapacityLow {
 /// The operator says that workers which this ZooKeeper has never seen are gone forever.
 struct UnseenGone {};
 
-using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, WorkerSeen, WorkerGone,
+using Event = std::variant<TimePassed, MastersSeen, LateRowsKnown, WorkerStartsKnown, ChildRunsKnown,
+                           WorkerSeen, WorkerGone,
                            BeatsEnded,
                            WorkersListed, HelloAnswered, HelloFailed, EpochRefused, RenewAsked,
                            DispatchAnswered, Reported, ApplyJob, SetPaused, DeleteJob, UndeleteJob,

@@ -61,6 +61,9 @@ std::string unknown_run(const State& state, const RunEntry& run) {
   if (run.is_bound() && run.is_held() && run.progress().worker().id != bound_to) {
     return at_run("a run of a worker start is held by another worker", id);
   }
+  if (run.row().kind == model::RunKind::Child && run.progress().parentage().depth == 0) {
+    return at_run("nobody knows where a child stands in its tree", id);
+  }
   if (run.in_slot_queue()) {
     const SlotQueue* queue = state.slot_queues().find(slot_queue_of(run));
     const bool stands = queue != nullptr && queue->holds(run);

@@ -5,9 +5,10 @@
 #include "common/base/caller.h"
 #include "master/core/admission/quota_rules.h"
 #include "master/core/admission/semaphore_rules.h"
-#include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/definition_hash.h"
+#include "master/core/graph/child_rules.h"
 #include "master/core/memory_rules.h"
 #include "master/core/time/calendar_rules.h"
 #include "master/core/time/cron_hash.h"
@@ -189,6 +190,8 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     refuse(ctx, event.token, why->code, why->message);
   } else if (const auto none = why_no_uses(ctx.state, definition.space, definition.rules)) {
     refuse(ctx, event.token, none->code, none->message);
+  } else if (const auto lost = why_no_children(ctx.state, definition)) {
+    refuse(ctx, event.token, lost->code, lost->message);
   } else if (const auto full = job == nullptr ? why_no_job(ctx.state, definition.space) : std::nullopt) {
     refuse(ctx, event.token, full->code, full->message);
   } else if (const std::string who = unknown_receiver(ctx.state, definition.rules); !who.empty()) {
@@ -239,6 +242,12 @@ void handle_delete_job(Context& ctx, const DeleteJob& event) {
   JobEntry* job = ctx.state.jobs().find_named(event.space, event.name);
   if (job == nullptr) {
     refuse(ctx, event.token, ErrorCode::NotFound, "no " + named(event.space, event.name));
+    return;
+  }
+  if (const std::string parents = named_by(ctx.state, event.space, event.name); !parents.empty()) {
+    refuse(ctx, event.token, ErrorCode::Conflict,
+           named(event.space, event.name) + " is a child job of " + parents +
+               "; take it out of their on_success, on_failure and on_end first");
     return;
   }
   close_version(ctx, *job);

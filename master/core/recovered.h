@@ -11,6 +11,7 @@
 
 #include "common/base/time.h"
 #include "common/model/calendar.h"
+#include "common/model/child.h"
 #include "common/model/quota.h"
 #include "common/model/setting.h"
 #include "common/model/scaling.h"
@@ -68,6 +69,9 @@ struct Recovered {
   std::vector<model::Freeze> freezes;               ///< not done, or beyond the watermark
   bool late_rows_known = true;                      ///< see LateRowsKnown
   bool worker_starts_known = true;                  ///< see WorkerStartsKnown
+  bool child_runs_known = true;                     ///< see ChildRunsKnown
+  std::vector<model::ChildRow> children;            ///< of the unfinished runs of child jobs
+  std::vector<model::OwedChildren> children_owed;   ///< by parent
   std::vector<model::SemaphoreRow> semaphores;      ///< of each the newest, also of deleted ones
   std::vector<model::QuotaRow> quotas;              ///< of each the newest
   std::vector<model::SettingRow> settings;          ///< of each the newest

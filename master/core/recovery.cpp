@@ -8,7 +8,7 @@
 #include "common/base/caller.h"
 #include "common/base/check.h"
 #include "common/model/retry_text.h"
-#include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/attempts/confirm_rules.h"
 #include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/departed_rules.h"
@@ -229,6 +229,15 @@ void recover_run(State& state, model::Run row, const OlderRules& older, const Fa
   expect_run(state, run);
 }
 
+/// Children that a Term before did not come to, and where the unfinished ones stand in their trees.
+void recover_children(State& state, const std::vector<model::ChildRow>& children,
+                      std::vector<model::OwedChildren> owed) {
+  for (const model::ChildRow& row : children) {
+    if (RunEntry* run = state.find_run(row.run)) run->set_parentage(row.parentage());
+  }
+  for (model::OwedChildren& row : owed) state.children().owe(std::move(row), true);
+}
+
 /// A job that its rules end, but for a hold; one whose due moment after an end was lost.
 void recover_memory(State& state, JobEntry& job) {
   if (!is_planned(job)) return;
@@ -262,6 +271,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   state->notifications().set_receivers(options.receivers);
   state->ticks().set_may_store_late_rows(recovered.late_rows_known);
   state->starts().set_may_fire(recovered.worker_starts_known);
+  state->children().set_may_begin(recovered.child_runs_known);
   state->starts().set_doubtful(recovered.database_went_back);
   for (model::WorkerStart& start : recovered.starts) state->starts().accept(std::move(start));
   if (recovered.database_went_back && !state->ticks().are_held()) {
@@ -282,6 +292,7 @@ std::unique_ptr<State> recover_state(Epoch epoch, const CoreOptions& options, Re
   FailedExits exits;
   for (const RecoveredExits& each : recovered.failed_exits) exits[each.run].push_back(each);
   for (model::Run& run : recovered.runs) recover_run(*state, std::move(run), older, exits, now);
+  recover_children(*state, recovered.children, std::move(recovered.children_owed));
   for (const auto& [job, tick] : recovered.taken) state->jobs().note_taken(job, tick);
   for (const model::AttemptKey key : recovered.given_up) state->given_up().add(key);
   for (model::WorkerDrain& drain : recovered.drains) {

@@ -12,6 +12,7 @@
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/fence_rules.h"
+#include "master/core/graph/child_rules.h"
 #include "master/core/invariants.h"
 #include "master/core/job_rules.h"
 #include "master/core/memory_rules.h"
@@ -45,6 +46,7 @@ struct Cases {
   void operator()(const MastersSeen& e) const { ctx.state.ticks().set_all_know_slices(e.all_know_slices); }
   void operator()(const LateRowsKnown&) const { ctx.state.ticks().set_may_store_late_rows(true); }
   void operator()(const WorkerStartsKnown&) const { ctx.state.starts().set_may_fire(true); }
+  void operator()(const ChildRunsKnown&) const { ctx.state.children().set_may_begin(true); }
   void operator()(const WorkerSeen& e) const { handle_worker_seen(ctx, e); }
   void operator()(const WorkerGone& e) const { handle_worker_gone(ctx, e); }
   void operator()(const BeatsEnded& e) const { handle_beats_ended(ctx, e); }
@@ -100,8 +102,10 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   fire_worker_starts(ctx);
   settle_memories(ctx);
   scale_pools(ctx);
+  make_children(ctx);
   pump_slot_queues(ctx);
   start_caught_up(ctx);
+  store_owed_children(ctx);
   mark_expecting_term(ctx);
   send_notifications(ctx);
   write_touched(ctx);

@@ -32,6 +32,7 @@ struct CoreOptions : model::Settings {
   Millis request_key_memory{600'000};
   Millis fence_hold{0};               ///< lost attempts are not sent again for so long after the Term began
   std::int32_t fire_at_most = 5000;   ///< ticks recorded per TimePassed; the rest with the next one
+  std::int32_t children_at_most = 1000;  ///< names of child jobs decided in a batch; the rest later
   bool all_know_slices = true;        ///< until MastersSeen says otherwise
   std::string tick_hold;                ///< why ticks are held from the first moment on; or empty
   std::vector<model::ReceiverRule> receivers;  ///< of notifications

@@ -317,6 +317,7 @@ std::map<std::string, std::int64_t> counters_of(const Counters& c) {
           {"hook_calls", c.hook_calls},
           {"hook_refusals", c.hook_refusals},
           {"hooks_given_up", c.hooks_given_up},
+          {"children", c.children},
           {"late_told", c.late_told}};
 }
 
@@ -373,6 +374,7 @@ Snapshot view_state(const State& state, Now now) {
   snapshot.pools = quota_views(state, model::QuotaOf::Pool);
   snapshot.scaling = scale_views(state);
   snapshot.namespaces = quota_views(state, model::QuotaOf::Space);
+  snapshot.counters["children_owed"] = static_cast<std::int64_t>(state.children().size());
   snapshot.counters["semaphores"] = static_cast<std::int64_t>(state.tokens().size());
   snapshot.counters["notifications_open"] = static_cast<std::int64_t>(state.notifications().all().size());
   for (const auto& [id, freeze] : state.freezes().all()) {

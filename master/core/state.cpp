@@ -45,6 +45,16 @@ RunEntry& State::add_run(RunEntry entry) {
 }
 
 void State::set_state(RunEntry& run, RunState to, Reason reason, std::string detail) {
+  CHECK_OR_DIE(!model::is_final(to), "a run ended without what follows an end");
+  move_run(run, to, reason, std::move(detail));
+}
+
+void State::end_run(RunEntry& run, RunState to, Reason reason, std::string detail) {
+  CHECK_OR_DIE(model::is_final(to), "a run ended in a state that is no end");
+  move_run(run, to, reason, std::move(detail));
+}
+
+void State::move_run(RunEntry& run, RunState to, Reason reason, std::string detail) {
   CHECK_OR_DIE(may_follow(run.progress().state, to), "an illegal change of a run's state");
   if (run.waits_to_catch_up()) leave_catch_up(run);
   if (to != RunState::Queued) leave_slot_queue(run, to == RunState::Dispatched);

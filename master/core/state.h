@@ -18,6 +18,7 @@
 #include "master/core/scheduler.h"
 #include "master/core/tables/calendar_table.h"
 #include "master/core/tables/catch_up_table.h"
+#include "master/core/tables/child_table.h"
 #include "master/core/tables/conduct_table.h"
 #include "master/core/tables/departed_table.h"
 #include "master/core/tables/expect_table.h"
@@ -90,6 +91,8 @@ class State {
   const FreezeTable& freezes() const { return freezes_; }
   StartTable& starts() { return starts_; }
   const StartTable& starts() const { return starts_; }
+  ChildTable& children() { return children_; }
+  const ChildTable& children() const { return children_; }
   NotificationTable& notifications() { return notifications_; }
   const NotificationTable& notifications() const { return notifications_; }
   ScaleTable& scaling() { return scaling_; }
@@ -113,8 +116,11 @@ class State {
   // --- a run on its way
   /// Its job is known.
   RunEntry& add_run(RunEntry entry);
-  /// Goes to another state, checked against run_rules.h; leaves queue and worker as that asks.
+  /// Goes to another state that is not final, checked against run_rules.h; leaves queue and worker as that
+  /// asks.
   void set_state(RunEntry& run, model::RunState to, model::Reason reason, std::string detail = {});
+  /// The same to a final one. Call finish_run (attempts/end_rules.h), which alone does what follows an end.
+  void end_run(RunEntry& run, model::RunState to, model::Reason reason, std::string detail);
   /// Waiting -> Queued: stands in its queue.
   void enter_slot_queue(RunEntry& run) { enter_slot_queue(run, core_time_); }
   /// The same of one that stood there before this Term, or would have, since then.
@@ -170,6 +176,7 @@ class State {
 
  private:
   std::int64_t next_id();
+  void move_run(RunEntry& run, model::RunState to, model::Reason reason, std::string detail);
   void leave_worker(RunEntry& run);
   void leave_catch_up(RunEntry& run);
   void leave_slot_queue(RunEntry& run, bool is_sent);
@@ -198,6 +205,7 @@ class State {
   TickTable ticks_;
   FreezeTable freezes_;
   StartTable starts_;
+  ChildTable children_;
   NotificationTable notifications_;
   ScaleTable scaling_;
   ExpectTable expects_;

@@ -98,6 +98,10 @@ Piece make_piece(const core::DispatchItem& item, DefinitionCache::Definition wor
   if (item.tick) out.__set_tick_ms(to_ms(*item.tick));
   out.__set_scheduled_ms(to_ms(item.scheduled));
   if (!item.schedule.empty()) out.__set_schedule(item.schedule);
+  if (item.parent != RunId{}) {
+    out.__set_parent(item.parent.value);
+    out.__set_parent_state(std::string(model::name_of(item.parent_ended)));
+  }
   out.__set_timeout_ms(item.timeout.count());
   out.__set_kill_grace_ms(item.kill_grace.count());
   out.__set_disconnect_grace_ms(item.disconnect_grace.count());

@@ -13,6 +13,7 @@ struct Inlets {
   Inlet operator()(const core::MastersSeen&) const { return Inlet::Cluster; }
   Inlet operator()(const core::LateRowsKnown&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerStartsKnown&) const { return Inlet::Cluster; }
+  Inlet operator()(const core::ChildRunsKnown&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerSeen&) const { return Inlet::Cluster; }
   Inlet operator()(const core::WorkerGone&) const { return Inlet::Cluster; }
   Inlet operator()(const core::BeatsEnded&) const { return Inlet::Cluster; }

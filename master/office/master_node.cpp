@@ -30,6 +30,7 @@ std::string node_text(const api::MasterView& master, const std::string& elector)
                {"knows_contents", master.knows_contents},
                {"knows_late_rows", master.knows_late_rows},
                {"knows_worker_starts", master.knows_worker_starts},
+               {"knows_child_runs", master.knows_child_runs},
                {"elector", elector},
                {"database", master.database},
                {"health", master.health}};
@@ -58,6 +59,7 @@ api::MasterView master_in(const std::string& text) {
   master.knows_contents = node.value("knows_contents", json()) == true;
   master.knows_late_rows = node.value("knows_late_rows", json()) == true;
   master.knows_worker_starts = node.value("knows_worker_starts", json()) == true;
+  master.knows_child_runs = node.value("knows_child_runs", json()) == true;
   master.page = {text_in(node, "page_host"), port_in(node, "page_port")};
   if (master.page.host.empty()) master.page.port = 0;
   return master;

@@ -15,6 +15,7 @@
 #include "common/base/time.h"
 #include "common/base/utf8.h"
 #include "common/model/calendar.h"
+#include "common/model/child.h"
 #include "common/model/expect.h"
 #include "common/model/quota.h"
 #include "common/model/node_minute.h"
@@ -38,6 +39,7 @@ struct RunQuery {
   std::optional<WallTime> since;          ///< scheduled at or after
   std::optional<RunId> before;            ///< page on: ids below this
   std::string worker;                     ///< of the newest attempt; empty: any, see kRunsLookedThrough
+  std::optional<RunId> parent, root;      ///< children of that run, or all below that root
   std::int32_t limit = 50;                ///< 1 to 1000; newest first
 };
 
@@ -74,6 +76,15 @@ struct GapQuery {
   bool by_reference = false;              ///< a sum for each run that they refer to; else one for all
   std::int64_t least_ticks = 1;
   std::int32_t limit = 100;               ///< the newest
+};
+
+/// A child of some run of a tree, and how its own run is now.
+struct FamilyRow {
+  model::ChildRow child;
+  bool has_run = false;                   ///< false: none began, or retention has deleted it
+  model::RunState state{};
+  model::Reason reason = model::Reason::None;
+  std::optional<WallTime> started, ended;
 };
 
 /// One stretch of leadership, as its takeover stored it.
@@ -164,6 +175,24 @@ class Reader {
   /// Starts of workers that were accepted, with a higher number, the oldest first; at most 10,000.
   virtual Result<std::vector<model::WorkerStart>> starts_after(std::int64_t, std::int32_t) {
     return std::vector<model::WorkerStart>();
+  }
+
+  // --- child jobs
+  /// Those below that root, by depth, parent and name.
+  virtual Result<std::vector<FamilyRow>> family_of(RunId /*root*/, std::int32_t /*limit*/) {
+    return std::vector<FamilyRow>();
+  }
+  /// What became of the children of these runs; by parent and name.
+  virtual Result<std::vector<model::ChildRow>> children_of(const std::vector<RunId>& /*parents*/) {
+    return std::vector<model::ChildRow>();
+  }
+  /// Where these runs stand in their trees, those that are of child jobs; by run.
+  virtual Result<std::vector<model::ChildRow>> child_rows_of(const std::vector<RunId>& /*runs*/) {
+    return std::vector<model::ChildRow>();
+  }
+  /// Those of the runs whose children are owed.
+  virtual Result<std::vector<RunId>> owed_among(const std::vector<RunId>& /*parents*/) {
+    return std::vector<RunId>();
   }
 
   /// What the run's attempts have said about themselves; empty: nothing.

@@ -152,6 +152,9 @@ class Office {
   /// The same for runs of worker starts.
   virtual Result<void> need_worker_starts(Epoch /*epoch*/) { return {}; }
 
+  /// The same for runs of child jobs.
+  virtual Result<void> need_child_runs(Epoch /*epoch*/) { return {}; }
+
   /// Attempts that are stored for a worker and have not ended.
   virtual Result<std::int64_t> count_held() = 0;
 

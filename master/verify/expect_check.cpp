@@ -164,7 +164,8 @@ Result<void> ExpectCheck::look_at(const model::Run& run, const std::vector<model
     lowest = std::min(lowest, row.attempt);
   }
   if (rules.start_within > Millis{0}) {
-    const WallTime due = run.scheduled + rules.start_within;
+    const bool is_child = run.kind == model::RunKind::Child;  // its logical time is its parent's
+    const WallTime due = (is_child ? run.recorded : run.scheduled) + rules.start_within;
     const bool one = begun.earliest && *begun.earliest <= due, other = begun.first && *begun.first <= due;
     if (one == other) {  // else the clock was set back between the attempts, and both may be said
       auto looked = expect(run.job, {run.id, 0, ToldOnce::StartWithin}, one, true,

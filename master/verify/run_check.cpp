@@ -68,6 +68,7 @@ Result<void> RunCheck::look_at_page(const std::vector<model::Run>& runs) {
     if (!model::is_final(run.progress.state)) unfinished_.push_back(run.id);
   }
   if (auto checked = check_found(); !checked) return checked;
+  if (auto checked = children_.judge_page(); !checked) return checked;
   auto looked = logs_.look_at(candidates_);
   candidates_.clear();
   return looked;
@@ -102,6 +103,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
     quotas_.learn(version);
     told_.learn(version);
     expected_.learn(version);
+    children_.learn(version);
     std::int32_t& most = at_once_[version.job];
     if (!version.definition || most == 0) continue;
     const model::JobRules& rules = version.definition->rules;
@@ -140,6 +142,7 @@ Result<void> RunCheck::look_at(const model::Run& run, const std::vector<model::A
   if (auto checked = limits_.look_at(run, earlier); !checked) return checked;
   retries_.look_at(run, earlier);
   scaling_.look_at(run, earlier);
+  children_.look_at(run);
   if (auto checked = told_.look_at(run); !checked) return checked;
   if (auto checked = expected_.look_at(run, earlier); !checked) return checked;
   check_order(run);

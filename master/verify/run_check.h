@@ -1,4 +1,4 @@
-// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13 and P38 to P44: all runs in the order
+// P4, P6, P7, P10, P12 and, by checks of their own, P5, P13, P38 to P44 and P49: all runs in the order
 // of their ids, with their earlier attempts, a page at a time.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "master/verify/child_check.h"
 #include "master/verify/expect_check.h"
 #include "master/verify/hold_check.h"
 #include "master/verify/scale_check.h"
@@ -45,7 +46,7 @@ class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
            RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, NotifyCheck& told,
-           ExpectCheck& expected, ScaleCheck& scaling, LogCheck& logs)
+           ExpectCheck& expected, ScaleCheck& scaling, ChildCheck& children, LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
@@ -60,6 +61,7 @@ class RunCheck {
         told_(told),
         expected_(expected),
         scaling_(scaling),
+        children_(children),
         logs_(logs) {}
 
   /// Goes on from the place, at least one page, to the end or the deadline; true: it is the end.
@@ -118,6 +120,7 @@ class RunCheck {
   NotifyCheck& told_;
   ExpectCheck& expected_;
   ScaleCheck& scaling_;
+  ChildCheck& children_;
   LogCheck& logs_;
   std::vector<LogCandidate> candidates_;  ///< of the page of runs
   std::vector<RunId> unfinished_;         ///< likewise

@@ -5,6 +5,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/base/utf8.h"
+#include "master/verify/child_check.h"
 #include "master/verify/expect_check.h"
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
@@ -51,7 +52,7 @@ class Verification {
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
           &quotas_, &expected_, &told_, &holds_,
-          &settings_, &scaling_}) {
+          &settings_, &scaling_, &children_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -143,7 +144,7 @@ class Verification {
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_,
                              holds_},
                    start_check_, token_check_, quota_check_, notify_check_, expect_check_, scale_check_,
-                   logs);
+                   child_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     notify_check_.judge();
@@ -177,12 +178,14 @@ class Verification {
   Check told_{"P44"};
   Check settings_{"P46"};
   Check scaling_{"P47"};
+  Check children_{"P49"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};
   NotifyCheck notify_check_{sources_, told_};
   ExpectCheck expect_check_{sources_, expected_};
   ScaleCheck scale_check_{sources_, scaling_};
+  ChildCheck child_check_{sources_, children_};
   std::set<JobId> asked_;
   Place place_;
 };

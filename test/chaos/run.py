@@ -40,8 +40,8 @@ class Clients:
     def __init__(self, cluster, seed):
         generated = cluster.folder / "python"
         generated.mkdir()
-        for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
-            subprocess.run(["thrift", "--gen", "py", "-out", str(generated), str(ROOT / f"thrift/{name}.thrift")],
+        for file in sorted((ROOT / "thrift").glob("*.thrift")):
+            subprocess.run(["thrift", "--gen", "py", "-out", str(generated), str(file)],
                            check=True, stdout=subprocess.DEVNULL)
         words = [*cluster.network.enter("client"), "/usr/bin/python3", str(pathlib.Path(__file__).with_name("load.py")),
                  str(cluster.evidence), str(generated), str(seed), cluster.master_addresses()]

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "child_judge.h"
 #include "job_draw.h"
 #include "limit_judge.h"
 #include "retry_judge.h"
@@ -32,6 +33,7 @@ Clients::Clients(World& world)
       limit_dice_(world.recipe.seed, 38),
       expect_dice_(world.recipe.seed, 61),
       retry_dice_(world.recipe.seed, 39),
+      child_dice_(world.recipe.seed, 71),
       calendars_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
       semaphores_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
       quotas_(world, [this](auto make, auto then) { ask(std::move(make), std::move(then)); }),
@@ -49,6 +51,7 @@ Clients::Clients(World& world)
     semaphores_.draw(job.rules);
     world.receivers.draw(job.rules);
   }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) draw_children(jobs_[i].rules, jobs_, i, child_dice_);
   paused_.resize(jobs_.size());
 }
 
@@ -169,6 +172,7 @@ void Clients::act() {
       keep_retry_possible(jobs_[job]);
       if (retry_dice_.chance(30)) draw_retry(jobs_[job], retry_dice_, world_.workers.size() > 2);
       if (route_dice_.chance(20)) semaphores_.draw(jobs_[job].rules);
+      if (child_dice_.chance(20)) draw_children(jobs_[job].rules, jobs_, job, child_dice_);
       if (world_.random.chance(30)) jobs_[job].rules.schedule.interval = world_.random.between(300ms, 6000ms);
       apply(job);
       return;

@@ -77,6 +77,7 @@ class Clients {
   Random limit_dice_;
   Random expect_dice_;
   Random retry_dice_;
+  Random child_dice_;
   CalendarOperator calendars_;
   SemaphoreOperator semaphores_;
   QuotaOperator quotas_;

@@ -122,7 +122,8 @@ std::string ExpectJudge::judge_end(const SimTables& tables, const model::Run& ru
   };
   std::string wrong;
   if (rules->expect_start_within > Millis{0}) {
-    const WallTime due = run.scheduled + rules->expect_start_within;
+    const WallTime from = run.kind == model::RunKind::Child ? run.recorded : run.scheduled;
+    const WallTime due = from + rules->expect_start_within;
     const bool one = first && *first <= due, other = earliest && *earliest <= due;
     if (one == other) wrong = judge(ToldOnce::StartWithin, one);
   }

@@ -42,6 +42,8 @@ constexpr const char* kNames[] = {
     "tick_of_two_entries", "tick_after_end", "start_jittered", "job_done_by_firings", "job_done_by_success",
     "job_paused_by_failures",
     "frozen", "freeze_ended", "tick_frozen", "frozen_tick_made_up", "run_caught_up", "run_waits_to_be_caught_up",
+    "child_begun", "grandchild_begun", "child_skipped", "child_of_a_paused_job", "child_of_a_failure",
+    "children_owed", "owed_child_begun",
     "worker_start_fired", "worker_start_over", "worker_start_skipped", "start_met_again",
     "worker_drained", "worker_resumed", "drain_told", "resume_told", "attempt_handed_over",
     "job_edited", "job_paused", "job_resumed", "job_undeleted", "renewed", "renew_refused", "note_stored",

@@ -230,6 +230,7 @@ void SimStore::write(const Changes& changes) {
   if (!went_back_) complain_if(expect_judge_.judge_rows(tables_, changes));
   put_the_rest(tables_, changes);
   if (!changes.holds.empty()) complain_if(hold_judge_.judge_batch(tables_));
+  if (!went_back_) complain_if(child_judge_.judge_batch(tables_, changes, ended_now_));
   judge_told(changes);
   if (!went_back_) complain_if(scale_judge_.judge_batch(tables_, changes));
   const bool may_lack_calendar = !changes.calendars.empty() || !changes.versions.empty();

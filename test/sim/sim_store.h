@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "child_judge.h"
 #include "clockwork.h"
 #include "marks.h"
 #include "master/store/memory/memory_store.h"
@@ -207,6 +208,7 @@ class SimStore final : public master::store::Store {
   NotifyJudge notify_judge_{marks_};
   ExpectJudge expect_judge_{marks_};
   ScaleJudge scale_judge_{marks_};
+  ChildJudge child_judge_{marks_};
   MonoTime locked_until_{};
   std::optional<SimTables> lagging_;  ///< what a node that lags shows
   MonoTime lags_until_{};

@@ -62,6 +62,7 @@ struct SimMaster::Term {
     options.grant = owner.grant_;
     options.older_grant = office.longest_grant;
     options.fire_at_most = world.limits.fire_at_most;
+    options.children_at_most = world.limits.children_at_most;
     world.set_state_limits(options);
     options.tick_hold = hold_at_begin(owner, office);
     options.receivers = world.receivers.rules();

@@ -49,6 +49,8 @@ void World::draw_limits() {
   if (random.chance(20)) limits.told_tombstones = static_cast<std::size_t>(random.below(4));
   if (random.chance(20)) limits.reports_per_call = static_cast<std::size_t>(1 + random.below(3));
   if (random.chance(30)) limits.store_give_up = random.between(1000ms, 6000ms);
+  Random child_dice(recipe.seed, 72);
+  if (child_dice.chance(50)) limits.children_at_most = static_cast<std::int32_t>(1 + child_dice.below(3));
   Random crowd_dice(recipe.seed, 27);  // its own, so that worlds without a crowd stay as they are
   if (!crowd_dice.chance(20)) return;
   limits.crowd = 8 + crowd_dice.below(16);
@@ -228,6 +230,7 @@ std::string World::judge_end() const {
            " at " + run.progress.worker.id + "@" + run.progress.worker.incarnation;
   }
   if (!is_quiet()) return "the world does not come to rest";
+  if (!store.tables().children_owed.empty()) return "P49: children are owed forever";
   if (std::string wrong = truth.judge_outcomes(); !wrong.empty()) return wrong;
   if (std::string wrong = clients_->judge(); !wrong.empty()) return wrong;
   for (const auto& worker : workers) {

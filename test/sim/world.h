@@ -49,6 +49,7 @@ struct Limits {
   std::size_t events_per_turn = 2000;
   std::size_t beside_from = 64;          ///< see LoopOptions
   std::int32_t fire_at_most = 5000;
+  std::int32_t children_at_most = 1000;
   std::int64_t crowd = 0;               ///< jobs that are due in one moment, more than fire_at_most
   std::size_t tombstones = 100'000;
   std::size_t told_tombstones = 10'000;

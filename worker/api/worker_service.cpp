@@ -70,6 +70,8 @@ desk::Order order_of(const thrift::DispatchItem& item, const model::JobWork* sha
   order.kind = item.kind;
   if (item.__isset.tick_ms) order.tick = wall_from_ms(item.tick_ms);
   order.schedule = item.schedule;
+  if (item.__isset.parent) order.parent = RunId{item.parent};
+  if (item.__isset.parent_state) order.parent_state = item.parent_state;
   order.scheduled = wall_from_ms(item.scheduled_ms);
   order.timeout = Millis{std::max<std::int64_t>(item.timeout_ms, 0)};
   order.kill_grace = Millis{std::max<std::int64_t>(item.kill_grace_ms, 0)};

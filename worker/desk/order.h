@@ -25,6 +25,8 @@ struct Order {
   std::string job_name;
   std::string space;
   std::string kind;                ///< "tick", "manual", "one_off"
+  std::optional<RunId> parent;     ///< of a child job's run: whose end began it
+  std::string parent_state;        ///< how that ended
   std::optional<WallTime> tick;
   std::string schedule;            ///< names of the schedule's entries that were due
   WallTime scheduled{};

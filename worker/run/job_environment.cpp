@@ -43,6 +43,12 @@ std::vector<std::string> job_environment(const EnvironmentBase& base, const desk
   if (order.tick) all["ROTA_TICK_MS"] = std::to_string(to_ms(*order.tick));
   all.erase("ROTA_SCHEDULE");
   if (!order.schedule.empty()) all["ROTA_SCHEDULE"] = order.schedule;
+  all.erase("ROTA_PARENT_RUN");
+  all.erase("ROTA_PARENT_STATE");
+  if (order.parent) {
+    all["ROTA_PARENT_RUN"] = std::to_string(order.parent->value);
+    all["ROTA_PARENT_STATE"] = order.parent_state;
+  }
   all["ROTA_SCHEDULED_MS"] = std::to_string(to_ms(order.scheduled));
   all["ROTA_WORKER"] = worker.id;
   all["ROTA_INCARNATION"] = worker.incarnation;

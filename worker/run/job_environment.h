@@ -27,7 +27,7 @@ inline constexpr std::size_t kMaxCheckpointVariable = 32u << 10;
 /// the order's checkpoint was put.
 ///   ROTA_RUN_ID ROTA_ATTEMPT ROTA_EPOCH (the fencing token) ROTA_JOB ROTA_JOB_ID ROTA_JOB_VERSION
 ///   ROTA_NAMESPACE ROTA_RUN_KIND ROTA_TICK_MS (ticks only) ROTA_SCHEDULE (ticks of entries only)
-///   ROTA_SCHEDULED_MS ROTA_WORKER
+///   ROTA_SCHEDULED_MS ROTA_PARENT_RUN ROTA_PARENT_STATE (runs of child jobs only) ROTA_WORKER
 ///   ROTA_INCARNATION ROTA_WORK_FOLDER ROTA_PARAM_<NAME> ROTA_FD
 ///   ROTA_ZOOKEEPER ROTA_CLUSTER (what `rota` needs; these a job may override)
 ///   ROTA_CHECKPOINT (see above) ROTA_CHECKPOINT_FILE (with a checkpoint only)

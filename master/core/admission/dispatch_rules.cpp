@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "master/core/notify/expect_rules.h"
 #include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/workers/inventory_rules.h"
@@ -45,6 +46,8 @@ DispatchItem item_of(const State& state, const RunEntry& run) {
   item.kill_grace = run.rules().kill_grace;
   item.disconnect_grace = run.rules().disconnect_grace;
   item.parameters = run.row().parameters;
+  item.parent = run.progress().parentage().parent;
+  item.parent_ended = run.progress().parentage().ended;
   return item;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/base/check.h"
 #include "master/core/attempts/cancel_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/batch_rows.h"
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/notify/expect_rules.h"
@@ -24,17 +25,6 @@ model::Run row_of(Context& ctx, const JobEntry& job, const Firing& firing) {
   row.request_hash = firing.request_hash;
   row.parameters = firing.parameters;
   return row;
-}
-
-void skip_at_once(Context& ctx, const JobEntry& job, model::Run row, model::Reason reason,
-                  std::string detail) {
-  row.progress.state = model::RunState::Skipped;
-  row.progress.reason = reason;
-  row.progress.detail = std::move(detail);
-  row.progress.ended = ctx.at;
-  row.progress.epoch = ctx.state.epoch();
-  expect_skipped(ctx, job, row);
-  add_row(ctx, std::move(row));
 }
 
 std::size_t ending_of(const State& state, const JobEntry& job) {
@@ -80,13 +70,14 @@ RunId begin_run(Context& ctx, JobEntry& job, const Firing& firing, const Overlap
   if (choice.kind == OverlapChoice::Kind::Skip) {
     CHECK_OR_DIE(!firing.tick, "a skipped tick is a gap, not a run");
     std::string why(firing.skipped_for);
-    skip_at_once(ctx, job, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
+    skip_run(ctx, job, std::move(row), choice.reason, why.empty() ? std::to_string(blocking.value) : why);
     return id;
   }
   ctx.state.quotas().count_firing(job.row.space(), firing.tick.value_or(ctx.at));
   if (job.skipped_behind(blocking) > 0) job.note_skipped(blocking, 0);
   RunEntry entry(facts_of(row), job.shared_rules());
   if (firing.start != nullptr) entry.bind_to(*firing.start);
+  if (firing.parentage != nullptr) entry.set_parentage(*firing.parentage);
   RunEntry& run = ctx.state.add_run(std::move(entry));
   run.place = add_row(ctx, std::move(row));
   ctx.state.touch(run);

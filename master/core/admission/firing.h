@@ -15,6 +15,7 @@ struct Firing {
   WallTime not_before{};               ///< its schedule spreads the start up to there
   bool is_late = false;                ///< it waits to be caught up, whatever the overlap says
   const model::StartKey* start = nullptr;  ///< RunKind::WorkerStart: where alone it may run
+  const model::Parentage* parentage = nullptr;  ///< RunKind::Child: where it stands in its tree
   std::string_view skipped_for = {};   ///< choice Skip: why, instead of the run in its way
   // They stay as long as the request that they are of.
   std::string_view principal = kEveryone;  ///< a tick that nobody asked for is everyone's

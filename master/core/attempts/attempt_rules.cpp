@@ -2,18 +2,14 @@
 
 #include "common/base/check.h"
 #include "master/core/batch_rows.h"
-#include "master/core/memory_rules.h"
 #include "master/core/admission/dispatch_rules.h"
-#include "master/core/admission/firing.h"
-#include "master/core/admission/overlap.h"
 #include "master/core/workers/conduct_rules.h"
 #include "master/core/workers/drain_rules.h"
 #include "master/core/attempts/cancel_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/attempts/loss_rules.h"
 #include "master/core/notices.h"
-#include "master/core/notify/expect_rules.h"
-#include "master/core/notify/notify_rules.h"
 #include "master/core/attempts/retry.h"
 
 namespace rota::master::core {
@@ -252,28 +248,6 @@ void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const Outcome& out
     end_lost(ctx, run, proof, outcome);
   } else {
     end_reported(ctx, run, outcome);
-  }
-}
-
-void finish_run(Context& ctx, RunEntry& run, RunState to, Reason reason, std::string detail) {
-  State& state = ctx.state;
-  state.set_state(run, to, reason, std::move(detail));
-  const WallTime ended = run.progress().outcome().ended;
-  run.set_ended(ended == WallTime{} ? ctx.at : ended);
-  run.set_not_before(std::nullopt);
-  ++state.counters().runs_finished;
-  state.touch(run);
-  notify_of_end(ctx, run);
-  settle_expectations(ctx, run);
-  remember_end(ctx, run.job(), run);
-  promote_waiting(ctx.state, run.job(), ctx.now.mono);
-}
-
-void promote_waiting(State& state, JobEntry& job, MonoTime now) {
-  while (!job.behind().empty() && has_place(job.rules(), job.under_way())) {
-    RunEntry& run = *state.find_run(*job.behind().begin());
-    let_start(state, run, run.progress().not_before().value_or(WallTime{}), now);
-    state.touch(run);
   }
 }
 

@@ -17,10 +17,6 @@ enum class EndProof {
 /// attempt.
 void end_attempt(Context& ctx, RunEntry& run, EndProof proof, const model::Outcome& outcome);
 
-/// The run is over. Runs that waited behind it move up.
-void finish_run(Context& ctx, RunEntry& run, model::RunState state, model::Reason reason,
-                std::string detail = {});
-
 /// A worker names an attempt that the database has forgotten. Its number is not used again: its worker would
 /// treat the next dispatch as a repeat, and the output of two attempts would mix. False when the number is
 /// known, or cannot be that of an attempt of the run.
@@ -35,8 +31,5 @@ void handle_reported(Context& ctx, const Reported& event);
 
 /// A run's delay after a failed attempt is over.
 void end_retry_delay(Context& ctx, RunEntry& run);
-
-/// Starts those that wait behind a run of this job, oldest first, as far as it has places for them now.
-void promote_waiting(State& state, JobEntry& job, MonoTime now);
 
 }  // namespace rota::master::core

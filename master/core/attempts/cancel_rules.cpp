@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "master/core/admission/dispatch_rules.h"
-#include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 
 namespace rota::master::core {
 

@@ -4,7 +4,7 @@
 
 #include "common/base/duration_text.h"
 #include "common/model/entry_rules.h"
-#include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 
 namespace rota::master::core {
 

@@ -55,6 +55,11 @@ std::optional<WallTime> finish_by_in(const State& state, const model::JobRules& 
   return zone == nullptr ? std::nullopt : finish_by_of(rules.expect_finish_by, *zone, *tick);
 }
 
+/// A child has its parent's logical time, which may be long over.
+WallTime start_counts_from(model::RunKind kind, WallTime scheduled, WallTime recorded) {
+  return kind == model::RunKind::Child ? recorded : scheduled;
+}
+
 std::string expected_words(const model::JobRules& rules, const LateRow& row) {
   switch (row.what) {
     case ToldOnce::StartWithin:
@@ -195,7 +200,8 @@ void expect_run(State& state, const RunEntry& run) {
   table.want_mark();
   Expected& expected = table.add(run.id(), {});
   if (rules.expect_start_within > Millis{0}) {
-    expected.start_by = run.row().scheduled + rules.expect_start_within;
+    expected.start_by = start_counts_from(run.row().kind, run.row().scheduled, run.row().recorded) +
+                        rules.expect_start_within;
     table.look_at(*expected.start_by, run.id(), ToldOnce::StartWithin);
   }
   expected.finish_by = finish_by_in(state, rules, run.row().tick);
@@ -236,7 +242,7 @@ void expect_skipped(Context& ctx, const JobEntry& job, const model::Run& run) {
   ctx.state.expects().want_mark();
   LateRow row = row_of(ctx, job, ToldOnce::StartWithin);
   row.run = run.id;
-  row.due = run.scheduled;
+  row.due = start_counts_from(run.kind, run.scheduled, run.recorded);
   row.was = std::string(name_of(run.progress.state));
   tell_of_none(ctx, job, row, fmt::format("run {} was skipped ({}), so it", run.id.value,
                                           name_of(run.progress.reason)));

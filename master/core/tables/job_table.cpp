@@ -156,6 +156,11 @@ void JobTable::note_use(const JobEntry& job, bool uses) {
   for (const auto& [semaphore, count] : job.rules().uses) {
     note_user(semaphore_users_, {job.row.space(), semaphore}, job.row.id, uses);
   }
+  for (const auto* children : {&job.rules().on_success, &job.rules().on_failure, &job.rules().on_end}) {
+    for (const std::string& child : *children) {
+      note_user(parents_, {job.row.space(), child}, job.row.id, uses);
+    }
+  }
   if (job.rules().schedule.entries.empty()) return;
   if (job.schedule().has_worker_start()) {
     uses ? void(start_jobs_.insert(job.row.id)) : void(start_jobs_.erase(job.row.id));
@@ -172,6 +177,12 @@ const IdSet<JobId>& JobTable::users_of_semaphore(const std::string& space, const
   static const IdSet<JobId> kNone;
   const auto found = semaphore_users_.find({space, name});
   return found == semaphore_users_.end() ? kNone : found->second;
+}
+
+const IdSet<JobId>& JobTable::parents_of(const std::string& space, const std::string& name) const {
+  static const IdSet<JobId> kNone;
+  const auto found = parents_.find({space, name});
+  return found == parents_.end() ? kNone : found->second;
 }
 
 const IdSet<JobId>& JobTable::users_of(const std::string& space, const std::string& calendar) const {
@@ -196,6 +207,10 @@ void JobTable::count_grace(const JobEntry& job, std::int64_t change) {
 // --- names
 
 JobEntry* JobTable::find_named(const std::string& space, const std::string& name) {
+  return names_.find(space, name);
+}
+
+const JobEntry* JobTable::find_named(const std::string& space, const std::string& name) const {
   return names_.find(space, name);
 }
 

@@ -153,6 +153,7 @@ class JobTable {
 
   // --- names of saved jobs that are not deleted
   JobEntry* find_named(const std::string& space, const std::string& name);
+  const JobEntry* find_named(const std::string& space, const std::string& name) const;
   bool has_name(const std::string& space, const std::string& name) const {
     return names_.find(space, name) != nullptr;
   }
@@ -179,6 +180,8 @@ class JobTable {
   const IdSet<JobId>& users_of(const std::string& space, const std::string& calendar) const;
   /// The saved jobs that use that semaphore.
   const IdSet<JobId>& users_of_semaphore(const std::string& space, const std::string& name) const;
+  /// The saved jobs that name that one as a child.
+  const IdSet<JobId>& parents_of(const std::string& space, const std::string& name) const;
   using Users = std::map<std::pair<std::string, std::string>, IdSet<JobId>>;
   const Users& calendar_users() const { return users_; }
   /// The saved jobs with an entry `@worker_start`, paused ones too.
@@ -223,6 +226,7 @@ class JobTable {
   RulesShelf shelf_;
   std::set<JobId> start_jobs_;
   Users semaphore_users_;                                   ///< by namespace and semaphore; none is empty
+  Users parents_;                                           ///< by namespace and child; none is empty
   Users users_;                                             ///< by namespace and calendar; none is empty
   std::deque<std::pair<JobId, JobVersion>> newly_deleted_;  ///< bounded by kDeletedMost
   std::set<JobId> changed_memories_;

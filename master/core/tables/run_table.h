@@ -14,6 +14,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/model/child.h"
 #include "common/model/run.h"
 #include "common/model/worker.h"
 #include "common/model/worker_start.h"
@@ -120,6 +121,8 @@ class RunTrack {
   const model::Outcome& outcome() const { return more_.get().outcome.get(); }
   /// Of a run of RunKind::WorkerStart: where alone it may run.
   const model::StartKey& start() const { return more_.get().start.get(); }
+  /// Of a run of RunKind::Child; of others depth 0.
+  const model::Parentage& parentage() const { return more_.get().parentage.get(); }
   const model::WorkerKey& worker() const {
     static const model::WorkerKey kNobody;
     const LifeKeyPtr& worker = more_.get().worker;
@@ -138,6 +141,7 @@ class RunTrack {
     Seldom<std::string> detail;
     Seldom<model::Outcome> outcome;
     Seldom<model::StartKey> start;
+    Seldom<model::Parentage> parentage;
   };
 
   void set_detail(std::string detail) {
@@ -215,6 +219,7 @@ class RunEntry {
   void set_ended(WallTime at) { track_.more_.change().ended = at; }
   void set_not_before(std::optional<WallTime> at) { track_.set_not_before(at); }
   void bind_to(model::StartKey start) { track_.more_.change().start.set(std::move(start)); }
+  void set_parentage(const model::Parentage& parentage) { track_.more_.change().parentage.set(parentage); }
   void set_first_dispatched(MaybeTime at) { track_.more_.change().first_dispatched = at; }
   void set_times(std::int32_t version) {
     if (version != track_.times()) track_.more_.change().times = version;

@@ -65,7 +65,8 @@ void add_gap(Context& ctx, const JobEntry& job, WallTime from, WallTime to, std:
 Reason why_skipped(Context& ctx, const JobEntry& job, WallTime tick, Reason reason) {
   if (ctx.at - tick > kDecidedInTime) return Reason::Missed;
   const RunEntry* run = ctx.state.find_run(blocking_run(job));
-  const bool is_made_up = run != nullptr && run->row().recorded - run->row().scheduled > kDecidedInTime;
+  const bool is_made_up = run != nullptr && run->row().kind != model::RunKind::Child &&
+                          run->row().recorded - run->row().scheduled > kDecidedInTime;
   return is_made_up && run->row().recorded >= tick ? Reason::Missed : reason;
 }
 
@@ -476,6 +477,7 @@ std::optional<Millis> next_wake(const State& state, Now now) {
   if (const auto first = state.workers().timers().first()) sooner(until(*first, now.mono));
   if (const auto first = state.workers().hold_timers().first()) sooner(until(*first, now.mono));
   if (const auto first = state.starts().timers().first()) sooner(until(*first, now.mono));
+  if (!state.children().empty()) sooner(Millis{0});
   if (!state.starts().waiting().empty() && !state.ticks().are_held()) sooner(Millis{0});
   if (const auto in = expect_wake(state, now)) sooner(*in);
   if (const auto first = scale_wake(state)) sooner(until(*first, now.mono));

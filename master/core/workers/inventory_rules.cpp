@@ -4,6 +4,7 @@
 
 #include "master/core/notify/expect_rules.h"
 #include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/attempts/cancel_rules.h"
 #include "master/core/admission/dispatch_rules.h"
 #include "master/core/admission/overlap.h"

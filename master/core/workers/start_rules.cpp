@@ -5,7 +5,7 @@
 
 #include "master/core/admission/firing.h"
 #include "master/core/admission/quota_rules.h"
-#include "master/core/attempts/attempt_rules.h"
+#include "master/core/attempts/end_rules.h"
 #include "master/core/memory_rules.h"
 #include "master/core/notices.h"
 #include "master/core/time/time_rules.h"

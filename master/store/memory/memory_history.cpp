@@ -87,6 +87,11 @@ Result<void> MemoryStore::erase_runs(const std::vector<PastRun>& runs) {
     tables.notes.erase(past.run);
     tables.pruned.erase(past.run);
     tables.runs.erase(found);
+    std::erase_if(tables.children, [&](const auto& row) {
+      const model::ChildRow& child = row.second;
+      const bool is_of = child.parent == past.run || child.run == past.run;
+      return is_of && !tables.runs.contains(child.parent) && !tables.runs.contains(child.run);
+    });
     erase_one_off_without_runs(tables, past.job);
   }
   return {};

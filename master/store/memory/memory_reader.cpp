@@ -15,13 +15,22 @@ namespace {
 
 std::size_t bounded(std::int32_t limit) { return static_cast<std::size_t>(std::clamp(limit, 1, 10'000)); }
 
-bool fits(const RunQuery& query, const model::Run& run, const std::string& job_name) {
+bool is_below(const MemoryTables& tables, const model::Run& run, RunId of, RunId model::ChildRow::* member) {
+  return std::ranges::any_of(tables.children, [&](const auto& row) {
+    return row.second.run == run.id && row.second.*member == of;
+  });
+}
+
+bool fits(const MemoryTables& tables, const RunQuery& query, const model::Run& run,
+          const std::string& job_name) {
   if (run.space != query.space) return false;
   if (!query.job.empty() && query.job != job_name) return false;
   if (!query.job.empty() && query.one_off && *query.one_off != is_of_one_off(run)) return false;
   if (query.since && run.scheduled < *query.since) return false;
   if (query.before && run.id >= *query.before) return false;
   if (!query.worker.empty() && run.progress.worker.id != query.worker) return false;
+  if (query.parent && !is_below(tables, run, *query.parent, &model::ChildRow::parent)) return false;
+  if (query.root && !is_below(tables, run, *query.root, &model::ChildRow::root)) return false;
   return query.states.empty() ||
          std::find(query.states.begin(), query.states.end(), run.progress.state) != query.states.end();
 }
@@ -40,7 +49,7 @@ Result<std::vector<RunRow>> MemoryStore::list_runs(const RunQuery& query) {
   for (auto at = tables_->runs.rbegin(); at != tables_->runs.rend(); ++at) {
     if (rows.size() >= bounded(query.limit)) break;
     std::string name = name_of_job(*tables_, at->second.job);
-    if (fits(query, at->second, name)) rows.push_back({at->second, std::move(name)});
+    if (fits(*tables_, query, at->second, name)) rows.push_back({at->second, std::move(name)});
   }
   return rows;
 }

@@ -222,6 +222,12 @@ Result<core::Recovered> recover_from(const MemoryTables& tables, const ZoneSourc
     if (!freeze.done || lies_ahead) recovered.freezes.push_back(freeze);
   }
   recovered.starts = newest_starts_in(tables);
+  for (const auto& [key, row] : tables.children) {
+    const auto run = tables.runs.find(row.run);
+    if (run == tables.runs.end() || model::is_final(run->second.progress.state)) continue;
+    recovered.children.push_back(row);
+  }
+  for (const auto& [parent, row] : tables.children_owed) recovered.children_owed.push_back(row);
   for (const auto& [number, hold] : tables.holds) {
     if (!hold.ended) recovered.holds.push_back(hold);
   }

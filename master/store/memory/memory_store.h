@@ -99,6 +99,10 @@ class MemoryStore : public Store,
   Result<std::vector<model::WorkerHold>> holds_of(const std::string& worker_id, std::int32_t limit) override;
   Result<std::vector<model::WorkerMinute>> worker_minutes(const std::string& worker, WallTime since) override;
   Result<std::vector<model::PoolMinute>> pool_minutes(WallTime since) override;
+  Result<std::vector<FamilyRow>> family_of(RunId root, std::int32_t limit) override;
+  Result<std::vector<model::ChildRow>> children_of(const std::vector<RunId>& parents) override;
+  Result<std::vector<model::ChildRow>> child_rows_of(const std::vector<RunId>& runs) override;
+  Result<std::vector<RunId>> owed_among(const std::vector<RunId>& parents) override;
   Result<std::vector<model::Freeze>> freezes() override;
   Result<std::vector<model::WorkerStart>> starts_after(std::int64_t number, std::int32_t limit) override;
   Result<std::vector<core::WorkerLife>> lives_of(const std::string& worker_id,

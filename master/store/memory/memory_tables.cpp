@@ -247,6 +247,9 @@ void put_the_rest(MemoryTables& tables, const core::Changes& changes) {
   for (const auto& life : changes.lives) tables.lives.insert_or_assign(life.key, life);
   for (const auto& freeze : changes.freezes) tables.freezes.insert_or_assign(freeze.id, freeze);
   for (const auto& start : changes.starts) tables.starts.emplace(start.key, start);
+  for (const auto& row : changes.children) tables.children.try_emplace({row.parent, row.name}, row);
+  for (const auto& row : changes.children_owed) tables.children_owed.try_emplace(row.parent, row);
+  for (const RunId parent : changes.children_done) tables.children_owed.erase(parent);
   for (const auto& drain : changes.drains) tables.drains.insert_or_assign(drain.worker, drain);
   for (const auto& death : changes.deaths) tables.deaths.insert_or_assign(death.life, death);
   for (const auto& row : changes.quotas) tables.quotas.try_emplace({row.of, row.name, row.version}, row);

@@ -61,6 +61,8 @@ struct MemoryTables {
   std::map<std::tuple<std::string, WallTime, Epoch>, model::WorkerMinute> worker_minutes;
   std::map<std::tuple<std::string, WallTime, Epoch>, model::PoolMinute> pool_minutes;
   std::map<model::StartKey, model::WorkerStart> starts;
+  std::map<std::pair<RunId, std::string>, model::ChildRow> children;  ///< by parent and name
+  std::map<RunId, model::OwedChildren> children_owed;
   std::map<std::tuple<model::AttemptKey, LogStream, std::int64_t>, LogChunk> chunks;
   std::map<RunId, WallTime> pruned;
   RunId runs_gone_through;          ///< retention may have deleted runs up to this one

@@ -10,6 +10,7 @@
 #include "common/wire/definition_json.h"
 #include "master/store/mysql/alike_updates.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/child_rows.h"
 #include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/hold_rows.h"
 #include "master/store/mysql/semaphore_rows.h"
@@ -336,6 +337,7 @@ Result<void> gather_changes(BatchText& batch, const core::Changes& changes, bool
   if (!changes.semaphores.empty()) write_semaphores(batch, changes.semaphores);
   if (!changes.holds.empty()) write_holds(batch, changes.holds);
   write_scaling(batch, changes);
+  write_children(batch, changes);
   write_notifications(batch, changes);
   write_late(batch, changes);
   if (!changes.settings.empty()) write_settings(batch, changes.settings);

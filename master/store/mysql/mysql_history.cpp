@@ -106,6 +106,63 @@ Result<void> erase_of(Connection& connection, std::string_view table, const std:
   return run_all(connection, {fmt::format("DELETE FROM {} WHERE run_id IN ({})", table, run_numbers(held))});
 }
 
+/// What was noted of children stays as long as parent or child does.
+class ChildRowsGone {
+ public:
+  ChildRowsGone(Connection& connection, const std::vector<RunId>& runs)
+      : connection_(connection), wanted_(runs.begin(), runs.end()) {}
+
+  /// Behind the deletion of the runs, in the same transaction, which sees it.
+  Result<void> erase() {
+    for (const char* column : {"parent_id", "run_id"}) {
+      if (auto found = find(column); !found) return found;
+    }
+    if (rows_.empty()) return {};
+    if (auto asked = forget_those_that_stay(); !asked) return asked;
+    std::string keys;
+    for (const auto& [key, run] : rows_) {
+      keys += fmt::format("{}({}, ", keys.empty() ? "" : ",", key.first);
+      LiteralBinder(keys).text(key.second);
+      keys += ')';
+    }
+    if (keys.empty()) return {};
+    return run_all(connection_, {"DELETE FROM run_child WHERE (parent_id, name) IN (" + keys + ")"});
+  }
+
+ private:
+  Result<void> find(const char* column) {
+    return connection_.stream(
+        fmt::format("SELECT parent_id, name, run_id FROM run_child WHERE {} BETWEEN {} AND {}", column,
+                    wanted_.begin()->value, wanted_.rbegin()->value),
+        [&](Row& row) -> Result<void> {
+          const std::int64_t parent = row.integer();
+          const std::string name = row.text();
+          const std::int64_t run = row.integer();
+          if (wanted_.contains(RunId{parent}) || wanted_.contains(RunId{run})) rows_[{parent, name}] = run;
+          return {};
+        });
+  }
+
+  Result<void> forget_those_that_stay() {
+    std::set<std::int64_t> runs, there;
+    for (const auto& [key, run] : rows_) runs.insert({key.first, run});
+    auto asked = connection_.stream(
+        fmt::format("SELECT run_id FROM run WHERE run_id IN ({})", fmt::join(runs, ",")),
+        [&](Row& row) -> Result<void> {
+          there.insert(row.integer());
+          return {};
+        });
+    std::erase_if(rows_, [&](const auto& row) {
+      return there.contains(row.first.first) || there.contains(row.second);
+    });
+    return asked;
+  }
+
+  Connection& connection_;
+  const std::set<RunId> wanted_;
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> rows_;  ///< by their keys: the child's run
+};
+
 using JobNumbers = std::set<std::int64_t>;
 
 /// Those one-offs among the jobs that have no run. From the newest one backwards: the oldest entries of the
@@ -265,6 +322,7 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
                           {fmt::format("DELETE FROM run WHERE run_id IN ({}) AND state NOT IN ({})",
                                        run_numbers(ids), kUnfinishedStates)});
     if (!erased) return erased;
+    if (auto gone = ChildRowsGone(connection, ids).erase(); !gone) return gone;
     if (auto done = erase_idle_one_offs(connection, jobs); !done) return done;
     return connection.end_transaction();
   });

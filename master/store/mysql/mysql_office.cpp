@@ -133,12 +133,13 @@ Result<void> MysqlOffice::try_office(Connection& connection, const Claim& claim)
                   "edits_told_from_ms = IF(edits_told_by = value, edits_told_from_ms, {0}), "
                   "edits_told_by = ?, "
                   "value = ?, dispatch_apart_for = ?, contents_read_by = ?, late_rows_read_by = ?, "
-                  "worker_starts_read_by = ?, "
+                  "worker_starts_read_by = ?, child_runs_read_by = ?, "
                   "holder = ?, address = ?, taken_ms = {0} "
                   "WHERE partition_no = 1 AND value < ?",
                   kNowMs),
       [&](Binder& binder) {
         binder.integer(epoch.value)
+            .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
             .integer(epoch.value)
@@ -234,6 +235,12 @@ Result<void> MysqlOffice::need_worker_starts(Epoch epoch) {
   auto connection = this->connection();
   if (!connection) return fail(connection.error());
   return need_rows(**connection, kWorkerStartRows, epoch);
+}
+
+Result<void> MysqlOffice::need_child_runs(Epoch epoch) {
+  auto connection = this->connection();
+  if (!connection) return fail(connection.error());
+  return need_rows(**connection, kChildRunRows, epoch);
 }
 
 Result<void> MysqlOffice::beat_once(Connection& connection, Epoch epoch) {

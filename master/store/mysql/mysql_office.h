@@ -34,6 +34,7 @@ class MysqlOffice final : public Office {
   Result<void> need_contents(Epoch epoch) override;
   Result<void> need_late_rows(Epoch epoch) override;
   Result<void> need_worker_starts(Epoch epoch) override;
+  Result<void> need_child_runs(Epoch epoch) override;
   Result<std::int64_t> count_held() override;
   bool read_ahead(MonoTime now) override;
 

@@ -14,6 +14,7 @@
 
 #include "master/store/calendars.h"
 #include "master/store/mysql/calendar_rows.h"
+#include "master/store/mysql/child_rows.h"
 #include "master/store/mysql/quota_rows.h"
 #include "master/store/mysql/hold_rows.h"
 #include "master/store/expect_zones.h"
@@ -314,6 +315,31 @@ Result<void> load_scaling(Connection& connection, core::Recovered& recovered) {
                            });
 }
 
+/// Of the few unfinished runs of child jobs, and what is owed.
+Result<void> load_children(Connection& connection, core::Recovered& recovered, const std::string& open_runs) {
+  const auto known = are_known(connection, kChildRunRows);
+  if (!known) return fail(known.error());
+  recovered.child_runs_known = *known;
+  auto read = connection.stream(
+      fmt::format("SELECT {} FROM {} STRAIGHT_JOIN run_child c ON c.run_id = r.run_id WHERE r.state IN ({}) "
+                  "AND r.kind = 'child' ORDER BY c.run_id",
+                  kChildColumns, open_runs, kUnfinishedStates),
+      [&](Row& row) -> Result<void> {
+        auto one = read_child(row);
+        if (!one) return fail(one.error());
+        recovered.children.push_back(std::move(*one));
+        return {};
+      });
+  if (!read) return read;
+  return connection.stream(fmt::format("SELECT {} FROM child_owed w ORDER BY w.parent_id", kOwedColumns),
+                           [&](Row& row) -> Result<void> {
+                             auto one = read_owed(row);
+                             if (!one) return fail(one.error());
+                             recovered.children_owed.push_back(std::move(*one));
+                             return {};
+                           });
+}
+
 Result<std::optional<core::Watermark>> load_watermark(Connection& connection) {
   std::optional<core::Watermark> watermark;
   auto read = connection.stream(
@@ -378,6 +404,7 @@ Result<core::Recovered> load_recovered(Connection& connection, const OpenConnect
   auto starts = load_newest_starts(connection);
   if (!starts) return fail(starts.error());
   recovered.starts = std::move(*starts);
+  if (auto read = load_children(connection, recovered, open_runs); !read) return fail(read.error());
   auto calendars = load_calendars(connection);
   if (!calendars) return fail(calendars.error());
   recovered.calendars = calendars_to_recover(std::move(*calendars), recovered, zones);

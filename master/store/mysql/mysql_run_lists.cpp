@@ -33,6 +33,8 @@ std::string conditions_of(const RunQuery& query) {
   if (!query.states.empty()) where += fmt::format(" AND {} IN ({})", kRunState, marks(query.states.size()));
   if (query.since) where += " AND r.scheduled_ms >= ?";
   if (query.before) where += " AND r.run_id < ?";
+  if (query.parent) where += " AND r.run_id IN (SELECT c.run_id FROM run_child c WHERE c.parent_id = ?)";
+  if (query.root) where += " AND r.run_id IN (SELECT c.run_id FROM run_child c WHERE c.root_id = ?)";
   if (query.worker.empty()) return where;
   where += fmt::format(" AND {} = ?", kRunWorker);
   if (query.since) return where;
@@ -46,6 +48,8 @@ void bind_conditions(Binder& binder, const RunQuery& query) {
   for (const model::RunState state : query.states) binder.text(model::name_of(state));
   if (query.since) binder.time(*query.since);
   if (query.before) binder.integer(query.before->value);
+  if (query.parent) binder.integer(query.parent->value);
+  if (query.root) binder.integer(query.root->value);
   if (!query.worker.empty()) binder.text(query.worker);
 }
 

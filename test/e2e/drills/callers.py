@@ -13,8 +13,8 @@ NO_RUN = 4242
 
 
 def generated_code(folder):
-    for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
-        subprocess.run(["thrift", "--gen", "py", "-out", folder, str(ROOT / f"thrift/{name}.thrift")], check=True)
+    for file in sorted((ROOT / "thrift").glob("*.thrift")):
+        subprocess.run(["thrift", "--gen", "py", "-out", folder, str(file)], check=True)
     sys.path.insert(0, folder)
 
 

@@ -31,8 +31,8 @@ def python_client(cluster, folder):
     """submit.py uses only the IDL, through a master that may be a follower."""
     generated = folder + "/gen"
     os.makedirs(generated, exist_ok=True)
-    for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"):
-        subprocess.run(["thrift", "--gen", "py", "-out", generated, str(ROOT / f"thrift/{name}.thrift")],
+    for file in sorted((ROOT / "thrift").glob("*.thrift")):
+        subprocess.run(["thrift", "--gen", "py", "-out", generated, str(file)],
                        check=True)
     for master in cluster.env["ROTA_MASTERS"].split(","):
         done = subprocess.run(["/usr/bin/python3", str(ROOT / "examples/submit.py"), master, "/bin/true"],

@@ -21,6 +21,7 @@ import autoscale
 import bulk
 import calendars
 import callers
+import children
 import clocks
 import contexts
 import eyes
@@ -127,6 +128,7 @@ GROUPS = {
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "retries": lambda c, d, long: retries.all_of_them(c),
         "attention": lambda c, d, long: attention.told(c),
+        "children": lambda c, d, long: children.all_of_them(c, d, 200 if long else 30),
         "limits": lambda c, d, long: limits.all_of_them(c, d, 120 if long else 30),
         "notify": lambda c, d, long: notify.all_of_them(c.programs, d),
         "expect": lambda c, d, long: expect.all_of_them(c.programs, d),

@@ -197,8 +197,8 @@ def command_line(cluster, folder):
 def everywhere(cluster, folder):
     generated = folder + "/gen_texts"
     os.makedirs(generated, exist_ok=True)
-    for name in ("common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job", "report", "worker"):
-        subprocess.run(["thrift", "--gen", "py", "-out", generated, str(ROOT / f"thrift/{name}.thrift")], check=True)
+    for file in sorted((ROOT / "thrift").glob("*.thrift")):
+        subprocess.run(["thrift", "--gen", "py", "-out", generated, str(file)], check=True)
     sys.path.insert(0, generated)
     from rota.ttypes import RequestHead
     tally, addresses = Tally(), {"masters": cluster.env["ROTA_MASTERS"].split(","),

@@ -58,6 +58,29 @@ TEST_CASE("late rows: masters that cannot read them lead until they may be store
   CHECK(are_known(office));
 }
 
+TEST_CASE("child runs: masters that would begin none lead until jobs may name some, and then no more") {
+  const Fixture fixture;
+  REQUIRE(upgrade_schema(fixture.options));
+  MysqlOffice office(fixture.options, utc_only());
+  const auto are_children_known = [&office] {
+    const auto all = office.recover();
+    REQUIRE_MESSAGE(all.has_value(), (all ? "" : all.error().message));
+    return all->child_runs_known;
+  };
+  REQUIRE(office.enter_office(Epoch{3}, "new"));
+  CHECK_FALSE(are_children_known());
+  CHECK(older_takes_office(fixture, 4) == "");
+  CHECK(office.need_child_runs(Epoch{3}).error().code == ErrorCode::Fenced);
+  CHECK(older_takes_office(fixture, 5) == "");
+  REQUIRE(office.enter_office(Epoch{6}, "new"));
+  for (int i = 0; i < 2; ++i) REQUIRE(office.need_child_runs(Epoch{6}));
+  CHECK(are_children_known());
+  const std::string why = older_takes_office(fixture, 7);
+  CHECK_MESSAGE(why.find("needs_a_newer_rota_master_for_child_runs") != std::string::npos, why);
+  REQUIRE(office.enter_office(Epoch{8}, "new"));
+  CHECK(are_children_known());
+}
+
 TEST_CASE("worker starts: masters that cannot read their runs lead until jobs may have them, and then no more") {
   const Fixture fixture;
   REQUIRE(upgrade_schema(fixture.options));

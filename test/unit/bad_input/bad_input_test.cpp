@@ -167,7 +167,7 @@ TEST_CASE("bad input: each key of a job about time and workers is refused with p
   const auto keys = check_table("jobs.txt", refusal_of_job);
   for (const char* key : {"time_zone", "start", "end", "late", "tick_grace", "overlap", "concurrency", "queue_limit",
                           "firings", "until", "pause_after_failures", "route", "route_key", "select", "prefer", "timeout",
-                          "retry"}) {
+                          "retry", "on_success", "on_failure", "on_end"}) {
     CHECK_MESSAGE(properties_of("job").contains(key), key);
     CHECK_MESSAGE(keys.contains(key), key);
   }

@@ -88,6 +88,18 @@ class JobBuilder {
     definition_.rules.uses = std::move(tokens);
     return *this;
   }
+  JobBuilder& on_success(std::vector<std::string> names) {
+    definition_.rules.on_success = std::move(names);
+    return *this;
+  }
+  JobBuilder& on_failure(std::vector<std::string> names) {
+    definition_.rules.on_failure = std::move(names);
+    return *this;
+  }
+  JobBuilder& on_end(std::vector<std::string> names) {
+    definition_.rules.on_end = std::move(names);
+    return *this;
+  }
   JobBuilder& notify(std::vector<std::string> names) {
     definition_.rules.notify = std::move(names);
     return *this;

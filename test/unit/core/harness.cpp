@@ -30,6 +30,8 @@ Harness::Harness(Recovered recovered, CoreOptions opts, Epoch e, std::optional<N
   for (const model::Run& run : recovered.runs) runs[run.id] = run;
   for (const model::Freeze& freeze : recovered.freezes) freezes[freeze.id] = freeze;
   for (const model::WorkerStart& start : recovered.starts) starts[start.key] = start;
+  for (const model::ChildRow& row : recovered.children) children[{row.parent, row.name}] = row;
+  for (const model::OwedChildren& row : recovered.children_owed) owed[row.parent] = row;
   scheduler = std::make_unique<Scheduler>(epoch, options, std::move(recovered), now);
 }
 
@@ -67,6 +69,9 @@ void Harness::record(const Effects& effects) {
   lives.insert(lives.end(), changes.lives.begin(), changes.lives.end());
   for (const model::Freeze& freeze : changes.freezes) freezes[freeze.id] = freeze;
   for (const model::WorkerStart& start : changes.starts) REQUIRE(starts.emplace(start.key, start).second);
+  for (const auto& row : changes.children) REQUIRE(children.emplace(std::pair{row.parent, row.name}, row).second);
+  for (const auto& row : changes.children_owed) REQUIRE(owed.emplace(row.parent, row).second);
+  for (const RunId parent : changes.children_done) REQUIRE(owed.erase(parent) == 1);
   for (const model::WorkerDrain& drain : changes.drains) drains[drain.worker] = drain;
   for (const model::WorkerDeath& death : changes.deaths) deaths[death.life] = death;
   for (const model::WorkerHold& hold : changes.holds) holds[hold.number] = hold;
@@ -388,6 +393,11 @@ Recovered Harness::recovered() const {
     if (known.number < start.number) known = start;
   }
   for (const auto& [place, start] : newest_starts) all.starts.push_back(start);
+  for (const auto& [key, row] : children) {
+    const auto child = runs.find(row.run);
+    if (child != runs.end() && !model::is_final(child->second.progress.state)) all.children.push_back(row);
+  }
+  for (const auto& [parent, row] : owed) all.children_owed.push_back(row);
   for (const auto& [worker, drain] : drains) {
     if (drain.draining) all.drains.push_back(drain);
   }

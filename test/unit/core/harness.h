@@ -98,6 +98,8 @@ class Harness {
   std::vector<model::Gap> gaps;
   std::map<std::int64_t, model::Freeze> freezes;
   std::map<model::StartKey, model::WorkerStart> starts;
+  std::map<std::pair<RunId, std::string>, model::ChildRow> children;  ///< by parent and name
+  std::map<RunId, model::OwedChildren> owed;
   std::vector<model::AttemptRow> attempts;
   std::vector<master::core::WorkerLife> lives;
   std::map<std::string, model::WorkerDrain> drains;

@@ -33,7 +33,7 @@ client/job_file.cpp client/job_reader.cpp client/cleanup_reader.cpp client/retry
 client/schedule_reader.cpp client/schedule_checks.cpp client/calendar_file.cpp client/command/show_json.cpp client/command/node_json.cpp
 test/unit/fields/field_rows_test.cpp test/unit/fields/golden_test.cpp
 """.split()
-IDL = ["common", "attention", "autoscale", "calendar", "freeze", "quota", "semaphore", "notification", "setting", "verify", "worker_info", "why", "node", "job"]
+IDL = sorted(file.stem for file in (ROOT / "thrift").glob("*.thrift") if file.stem not in ("report", "worker"))
 LIBRARIES = ["-lthrift", "-lyaml-cpp", "-lcrypto", "-lfmt"]
 
 

@@ -70,6 +70,9 @@ expect: {start_within: 5m, finish_by: "07:30", longer_than: 1.5x}
 priority: 80
 uses: {oracle: 2, lake: 1}
 notify: [ops]
+on_success: [b]
+on_failure: [c, d]
+on_end: [e]
 command: ["a b", "", 17]
 environment: {X: "1", EMPTY: }
 parameters: {p: q}

@@ -47,13 +47,16 @@ TEST_CASE("contents: are needed only when every master that is registered can re
   self.knows_contents = true;
   self.knows_late_rows = true;
   self.knows_worker_starts = true;
+  self.knows_child_runs = true;
   REQUIRE(client->create(paths.masters() + "/m1", node_text(self), zk::CreateMode::Persistent));
   CHECK(all_masters(*client, paths, &api::MasterView::knows_contents) == true);
   CHECK(all_masters(*client, paths, &api::MasterView::knows_late_rows) == true);
   CHECK(all_masters(*client, paths, &api::MasterView::knows_worker_starts) == true);
+  CHECK(all_masters(*client, paths, &api::MasterView::knows_child_runs) == true);
   REQUIRE(client->create(paths.masters() + "/m2", R"({"id": "m2", "knows_slices": true})",
                          zk::CreateMode::Persistent));
   CHECK(all_masters(*client, paths, &api::MasterView::knows_contents) == false);
   CHECK(all_masters(*client, paths, &api::MasterView::knows_late_rows) == false);
   CHECK(all_masters(*client, paths, &api::MasterView::knows_worker_starts) == false);
+  CHECK(all_masters(*client, paths, &api::MasterView::knows_child_runs) == false);
 }

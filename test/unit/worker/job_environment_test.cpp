@@ -46,6 +46,12 @@ TEST_CASE("job_environment: says who the attempt is") {
   Order of_entries = an_order();
   of_entries.schedule = "open,2";
   CHECK(has(lines_of(of_entries), "ROTA_SCHEDULE=open,2"));
+  for (const std::string& line : lines) CHECK_FALSE(line.starts_with("ROTA_PARENT"));
+  Order of_child = an_order();
+  of_child.parent = RunId{41};
+  of_child.parent_state = "failed";
+  CHECK(has(lines_of(of_child), "ROTA_PARENT_RUN=41"));
+  CHECK(has(lines_of(of_child), "ROTA_PARENT_STATE=failed"));
   Order by_hand = an_order();
   by_hand.tick.reset();
   for (const std::string& line : lines_of(by_hand)) CHECK_FALSE(line.starts_with("ROTA_TICK_MS"));
