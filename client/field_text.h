@@ -52,6 +52,8 @@ std::string values_of(const Row& row) {
     return row.is_of_words ? "a map of words, or of lists of them" : "a map of texts";
   } else if constexpr (Row::kind == FieldKind::CountMap) {
     return "a map of whole numbers";
+  } else if constexpr (Row::kind == FieldKind::AmountMap) {
+    return "a map of whole numbers, or of sizes like `8GiB`";
   } else {
     return fmt::format("`{}` to `{}`{}", number_in_file(row, row.low), number_in_file(row, row.high),
                        row.or_forever ? ", or `forever`" : "");

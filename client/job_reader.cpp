@@ -121,6 +121,8 @@ void read_value(MapReader& map, std::string_view key, const Row& row, WireStruct
   } else if constexpr (kKind == FieldKind::CountMap) {
     const auto low = static_cast<std::int32_t>(row.low), high = static_cast<std::int32_t>(row.high);
     if (auto counts = map.count_map(key, low, high, model::kMaxUses)) into = std::move(*counts);
+  } else if constexpr (kKind == FieldKind::AmountMap) {
+    if (auto amounts = map.amount_map(key, row.low, row.high, model::kMaxAmounts)) into = std::move(*amounts);
   } else {
     static_assert(kKind == FieldKind::TextMap);
     auto texts = row.is_of_words ? map.word_map(key) : map.text_map(key);

@@ -119,6 +119,12 @@ Json kind_schema(const Row& row) {
             {"maxProperties", model::kMaxUses},
             {"propertyNames", {{"pattern", "^[A-Za-z0-9_.-]+$"}, {"maxLength", row.bytes}}},
             {"additionalProperties", whole_schema(row.low, row.high)}};
+  } else if constexpr (kKind == FieldKind::AmountMap) {
+    return {{"type", "object"},
+            {"maxProperties", model::kMaxAmounts},
+            {"propertyNames", {{"pattern", "^[A-Za-z0-9_.-]+$"}, {"maxLength", row.bytes}}},
+            {"additionalProperties",
+             {{"anyOf", {{{"type", "string"}, {"pattern", kSize}}, whole_schema(row.low, row.high)}}}}};
   } else {
     static_assert(kKind == FieldKind::TextMap);
     Json value = {{"type", Json::array({"string", "number", "boolean", "null"})}, {"maxLength", row.bytes}};

@@ -116,6 +116,12 @@ std::string value_text(const Row& row, const Value& value) {
     std::vector<std::string> counts;
     for (const auto& [name, count] : value) counts.push_back(fmt::format("{}: {}", quoted(name), count));
     return fmt::format("{{{}}}", fmt::join(counts, ", "));
+  } else if constexpr (kKind == FieldKind::AmountMap) {
+    std::vector<std::string> amounts;
+    for (const auto& [name, amount] : value) {
+      amounts.push_back(fmt::format("{}: {}", quoted(name), format_size(amount)));
+    }
+    return fmt::format("{{{}}}", fmt::join(amounts, ", "));
   } else {
     return value < 0 && row.or_forever ? "forever" : number_in_file(row, value);
   }

@@ -137,7 +137,7 @@ void add_workers(MetricsPage& page, const Snapshot& snapshot) {
   for (const core::WorkerView& worker : snapshot.workers) {
     ++states[worker.state];
     slots += core::is_away(worker) ? 0 : worker.info->slots;
-    busy += worker.running;
+    busy += worker.used_slots;
   }
   for (const auto& [state, count] : states) {
     page.gauge("rota_workers", "Workers by state.", number(count), {{"state", state}});
@@ -307,7 +307,7 @@ void show_workers(http::Page& page, const Snapshot& snapshot, const core::NodeFa
     const auto& vitals = worker.vitals;
     if (worker.state == "dead") continue;
     rows.push_back({worker.info->key.id, worker.state, worker.info->pool,
-                    fmt::format("{} of {}", worker.running, worker.info->slots),
+                    fmt::format("{} of {}", worker.used_slots, worker.info->slots),
                     percent(vitals, &model::WorkerVitals::load_percent),
                     percent(vitals, &model::WorkerVitals::cpu_percent),
                     percent(vitals, &model::WorkerVitals::memory_percent),

@@ -107,6 +107,8 @@ struct Rules {
   70: list<string> on_success, // child jobs: a run of each begins when a run succeeds
   71: list<string> on_failure, // when it fails, times out or is lost
   72: list<string> on_end      // when it ends in any way, except that it was skipped
+  59: i32 slots = 1,               // of its worker, that each attempt takes: 1 to 1000
+  60: map<string, i64> needs       // named amounts of its worker that each attempt takes; memory in bytes
 }
 
 /** What an attempt may use. 0: not limited, except for core files: 0 means none. Processes, memory and CPU

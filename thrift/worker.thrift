@@ -74,7 +74,10 @@ struct DispatchItem {
   21: optional i32 shared,
   /** Of a child job's run: the run whose end began it, and how that ended. */
   22: optional i64 parent,
-  23: optional string parent_state
+  23: optional string parent_state,
+  /** What it takes of the worker while it is there: slots (unset: one), and amounts of what the worker offers. */
+  24: optional i32 slots,
+  25: optional map<string, i64> needs
 }
 
 struct DispatchRequest {

@@ -132,7 +132,12 @@ struct WorkerInfo {
   /** Of the last runs of its pool, at most 1,000, how many it was given; since this Term began. */
   30: optional i32 share_given,
   31: optional i32 share_of,
-  32: optional WorkerDay today
+  32: optional WorkerDay today,
+  /** What it offers beside its slots, by name; memory in bytes. Unset: its version counts attempts alone. */
+  33: optional map<string, i64> offers,
+  /** Of its slots, and of what it offers: what attempts take that are stored for it and not ended. */
+  34: optional i32 used_slots,
+  35: optional map<string, i64> used
 }
 
 /** One life of a worker, as leaders saw it. */

@@ -17,7 +17,7 @@ const model::WorkerVitals& Vitals::look(const OwnState& own, Now now) {
   if (!first_look_) first_look_ = now.mono;
   vitals_.memory_percent = host::used_percent(host.memory);
   const double load = load_.add(load_of(vitals_.cpu_percent / 100.0, vitals_.memory_percent / 100.0,
-                                        static_cast<double>(own.running) / std::max(own.slots, 1)));
+                                        static_cast<double>(own.used_slots) / std::max(own.slots, 1)));
   vitals_.load_percent = static_cast<std::int32_t>(std::lround(load));
   vitals_.disk_free_bytes = host.disk_free_bytes;
   vitals_.threads = process_.threads;

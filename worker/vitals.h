@@ -18,6 +18,7 @@ struct OwnState {
   std::int32_t slots = 1;
   std::vector<std::string> troubles;   ///< e.g. backlogs; empty texts are skipped
   std::vector<std::string> awaited;    ///< the same, of what every start waits for: ZooKeeper, the leader
+  std::int32_t used_slots = 0;         ///< that attempts take
 };
 
 /// Thread: main's.

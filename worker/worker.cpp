@@ -10,6 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/random.h"
+#include "common/base/size_text.h"
 #include "common/model/worker_json.h"
 #include "worker/api/service_adapters.h"
 #include "common/zk/real_client.h"
@@ -31,6 +32,16 @@ std::string own_program() {
   char path[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
   return size <= 0 ? std::string() : std::string(path, static_cast<std::size_t>(size));
+}
+
+static_assert(config::kMaxOfferName == model::kMaxAmountName && config::kMaxOffer == model::kMaxAmount &&
+              config::kMaxOffers == model::kMaxAmounts);
+
+/// They were checked when they were read.
+model::Amounts offers_in(const config::WorkerOptions& options) {
+  model::Amounts offers;
+  for (const auto& [name, text] : options.offers) offers[name] = parse_size(text).value_or(0);
+  return offers;
 }
 
 sdk::LockAddress lock_address(const config::WorkerOptions& options) {
@@ -78,7 +89,7 @@ Worker::Worker(config::WorkerOptions options, const sdk::Registry& registry,
       spool_(options_.state_dir + "/spool", options_.output.spool_limit_bytes),
       reporter_(reporter_options(options_), leader_, [this] { return desk_.life(); }),
       locks_(zk::make_locks(lock_address(options_))),
-      desk_(desk::TableLimits{.slots = options_.slots},
+      desk_(desk::TableLimits{.slots = options_.slots, .offers = offers_in(options_)},
             {runner_, reporter_, epochs_, leader_, clock_,
              [this](const model::DrainAck& ack, std::optional<WallTime> hands_over_at) {
                if (presence_) presence_->set_draining(ack, hands_over_at);
@@ -151,6 +162,7 @@ model::WorkerInfo Worker::info() const {
   info.pool = options_.pool;
   info.labels = options_.labels;
   info.slots = options_.slots;
+  info.offers = offers_in(options_);
   info.weight = options_.weight;
   info.rank = options_.rank;
   info.version = ROTA_VERSION;

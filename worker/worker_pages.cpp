@@ -22,7 +22,7 @@ double seconds_left(MonoTime until, MonoTime now) {
 
 void Worker::look_at_vitals(Now now) {
   if (!vitals_.is_due(now.mono)) return;
-  vitals_.look({desk_.busy(), options_.slots, own_troubles(), still_awaited()}, now);
+  vitals_.look({desk_.busy(), options_.slots, own_troubles(), still_awaited(), desk_.used_slots()}, now);
   {
     std::scoped_lock lock(seen_mutex_);
     const std::string& health = vitals_.last().health;
@@ -79,7 +79,7 @@ http::Response Worker::page(const http::Request& request) const {
   out.table({"what", "value"},
             {{"pool", options_.pool},
              {"life", desk_.life().incarnation},
-             {"slots busy", fmt::format("{} of {}", desk_.busy(), options_.slots)},
+             {"slots busy", fmt::format("{} of {}", desk_.used_slots(), options_.slots)},
              {"load", fmt::format("{} %", vitals.load_percent)},
              {"cpu", fmt::format("{} %", vitals.cpu_percent)},
              {"memory", fmt::format("{} %", vitals.memory_percent)},
@@ -104,7 +104,7 @@ std::string Worker::metrics() const {
   http::MetricsPage page;
   const desk::DeskCounts counts = desk_.counts();
   page.gauge("rota_worker_slots", "Attempts that may run at once.", options_.slots);
-  page.gauge("rota_worker_slots_busy", "Slots that are in use.", desk_.busy());
+  page.gauge("rota_worker_slots_busy", "Slots that are in use.", desk_.used_slots());
   page.counter("rota_worker_attempts_accepted_total", "Attempts accepted from the leader.",
                static_cast<double>(counts.accepted));
   page.counter("rota_worker_attempts_refused_total", "Attempts refused, for whatever reason.",

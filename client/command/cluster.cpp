@@ -44,7 +44,7 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 std::string slots_in_use(const thrift::WorkerInfo& worker) {
   // A new leader has not heard from all workers yet, and does not know their slots.
   if (worker.slots == 0) return std::to_string(worker.running);
-  return fmt::format("{} of {}", worker.running, worker.slots);
+  return fmt::format("{} of {}", used_slots_of(worker), worker.slots);
 }
 
 /// Fits a screen of 80 columns; `rota worker list` shows the rest.

@@ -174,6 +174,9 @@ json to_json(const thrift::WorkerInfo& worker) {
   put_time(out, "started_at_ms", true, worker.started_ms);
   put_time(out, "left_at_ms", worker.__isset.left_ms, worker.left_ms);
   put_time(out, "silent_since_at_ms", worker.__isset.silent_since_ms, worker.silent_since_ms);
+  out["used_slots"] = worker.__isset.used_slots ? worker.used_slots : worker.running;
+  out["offers"] = worker.__isset.offers ? json(worker.offers) : json(nullptr);
+  out["used"] = worker.used;
   out["drain"] = out["vitals"] = nullptr;
   if (worker.__isset.vitals) {
     const thrift::WorkerVitals& vitals = worker.vitals;

@@ -26,8 +26,9 @@ const char* meaning_of(const std::string& promise) {
   if (promise == "P7") return "no deposed leader wrote anything";
   if (promise == "P10") return "every unfinished run is known to the next leader";
   if (promise == "P12") return "every run that ended has its outcome";
-  if (promise == "P42") return "no pool or namespace had more runs under way than its limit";
+  if (promise == "P42") return "no pool or namespace had more slots in use than its limit";
   if (promise == "P47") return "wanted workers are within limits, and nobody at work was to be stopped";
+  if (promise == "P48") return "no worker held more slots or amounts than it has";
   if (promise == "P46") return "settings have no lost version, and the newest is in force";
   if (promise == "P49") return "each end of a run began its child jobs once, or says why not";
   if (promise == "P44") return "who wants to hear of a run that failed is told, once";

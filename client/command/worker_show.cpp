@@ -76,7 +76,8 @@ std::string facts_text(const thrift::WorkerInfo& worker) {
   table.add({"version", worker.version});
   table.add({"pool", worker.pool});
   table.add({"labels", labels_text(worker.labels)});
-  table.add({"slots", fmt::format("{}, {} in use", worker.slots, worker.running)});
+  table.add({"slots", fmt::format("{}, {} in use", worker.slots, used_slots_of(worker))});
+  if (const std::string offers = offers_of(worker); !offers.empty()) table.add({"offers", offers});
   if (worker.__isset.weight) table.add({"weight", std::to_string(worker.weight)});
   if (worker.__isset.rank) table.add({"rank", std::to_string(worker.rank)});
   table.add({"runs given", fmt::format("{} since this leader took office", worker.dispatched_total)});

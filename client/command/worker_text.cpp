@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "client/command/screen.h"
+#include "common/base/size_text.h"
 #include "job_types.h"
 
 namespace rota::client {
@@ -50,6 +51,20 @@ std::string today_of(const thrift::WorkerInfo& worker, bool is_short) {
   const thrift::WorkerDay& day = worker.today;
   const char* const form = is_short ? "{}/{}/{}" : "{} scheduled, {} succeeded, {} failed";
   return fmt::format(fmt::runtime(form), day.scheduled, day.succeeded, day.failed);
+}
+
+std::int32_t used_slots_of(const thrift::WorkerInfo& worker) {
+  return worker.__isset.used_slots ? worker.used_slots : worker.running;
+}
+
+std::string offers_of(const thrift::WorkerInfo& worker) {
+  std::vector<std::string> parts;
+  for (const auto& [name, amount] : worker.offers) {
+    const auto used = worker.used.find(name);
+    parts.push_back(fmt::format("{} {}, {} in use", name, format_size(amount),
+                                format_size(used == worker.used.end() ? 0 : used->second)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string address_of(const thrift::WorkerInfo& worker) {

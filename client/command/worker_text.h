@@ -24,6 +24,10 @@ std::string heartbeat_of(const thrift::WorkerInfo& worker);
 std::string share_of(const thrift::WorkerInfo& worker);
 /// "12 scheduled, 11 succeeded, 1 failed"; "-": not known. `is_short`: "12/11/1".
 std::string today_of(const thrift::WorkerInfo& worker, bool is_short);
+/// Slots that its attempts take; as many as they are where its master does not say.
+std::int32_t used_slots_of(const thrift::WorkerInfo& worker);
+/// "memory 2GiB, 512MiB in use; cpu 4, 0 in use"; empty: nothing beside its slots.
+std::string offers_of(const thrift::WorkerInfo& worker);
 /// "host:port", or "-".
 std::string address_of(const thrift::WorkerInfo& worker);
 /// "memory,processes,cpus": the limits that the kernel enforces there; "-": none.

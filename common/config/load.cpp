@@ -160,6 +160,10 @@ void check(const WorkerOptions& o, SettingsReader& reader) {
   checks.lease(o.zookeeper);
   checks.hang_limit(o.hang_limit, std::max(o.rpc_deadline, o.zookeeper.session_timeout),
                     "the longest deadline and the session");
+  if (o.offers.size() > kMaxOffers) {
+    reader.refuse("offers", fmt::format("has {} names, at most {} are allowed; leave some out",
+                                        o.offers.size(), kMaxOffers));
+  }
 }
 
 std::string host_name() {

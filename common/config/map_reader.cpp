@@ -271,6 +271,34 @@ std::optional<std::map<std::string, std::int32_t>> MapReader::count_map(std::str
   return out.size() == found->entries.size() ? std::optional(std::move(out)) : std::nullopt;
 }
 
+std::optional<std::map<std::string, std::int64_t>> MapReader::amount_map(std::string_view key,
+                                                                         std::int64_t min, std::int64_t max,
+                                                                         std::size_t most) {
+  const YamlNode* found = ask(key);
+  if (found == nullptr) return std::nullopt;
+  if (found->kind != YamlNode::Kind::Map || found->entries.size() > most) {
+    refuse(key, found->kind != YamlNode::Kind::Map
+                    ? fmt::format("found {}; a map like {{memory: 8GiB, cpu: 2}} is expected",
+                                  kind_name(*found))
+                    : fmt::format("{} entries, at most {} are allowed", found->entries.size(), most));
+    return std::nullopt;
+  }
+  std::map<std::string, std::int64_t> out;
+  for (const auto& entry : found->entries) {
+    const bool is_scalar = entry.value.kind == YamlNode::Kind::Scalar;
+    const auto value = is_scalar ? parse_size(entry.value.text) : fail(ErrorCode::InvalidArgument, "");
+    if (value && *value >= min && *value <= max) {
+      out.emplace(entry.key, *value);
+      continue;
+    }
+    const std::string what = is_scalar ? shown(entry.value) : std::string(kind_name(entry.value));
+    problems_.add(source_, entry.value.mark, fmt::format("{}.{}", path_of(key), entry.key),
+                  fmt::format("{} is {}; write a whole number from {} to {}, or a size like 8GiB", what,
+                              value ? "out of range" : "no amount", min, format_size(max)));
+  }
+  return out.size() == found->entries.size() ? std::optional(std::move(out)) : std::nullopt;
+}
+
 std::optional<std::string> MapReader::words_of(const YamlNode& value, const std::string& path) {
   const bool is_list = value.kind == YamlNode::Kind::List;
   const std::size_t problems = problems_.size();

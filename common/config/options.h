@@ -159,12 +159,18 @@ struct OutputOptions {
   std::int64_t spool_limit_bytes = 4ll << 30;
 };
 
+/// Of `offers`: bytes of a name, the most of one, and how many there may be.
+inline constexpr std::size_t kMaxOfferName = 64;
+inline constexpr std::int64_t kMaxOffer = std::int64_t{1} << 50;
+inline constexpr std::size_t kMaxOffers = 16;
+
 struct WorkerOptions {
   std::string id;  ///< filled with the host's name when empty
   std::string cluster = "rota";
   std::string pool = "default";
   std::map<std::string, std::string> labels;
   std::int32_t slots = 4;
+  std::map<std::string, std::string> offers;  ///< amounts_of(offers) reads them
   std::int32_t weight = 100;
   std::int32_t rank = 100;
   std::string state_dir = "/var/lib/rota/worker";

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "common/base/log_format.h"
+#include "common/base/size_text.h"
 #include "common/config/receivers.h"
 
 namespace rota::config {
@@ -413,6 +414,22 @@ std::string check_containment(const std::string& value) {
   return "is none of auto, pid_namespace, cgroup and scan";
 }
 
+/// "memory: 8GiB"
+std::string check_offer(const std::string& text) {
+  const auto colon = text.find(": ");
+  const std::string name = text.substr(0, colon);
+  const auto is_of_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  if (name.empty() || name.size() > kMaxOfferName || !std::ranges::all_of(name, is_of_word)) {
+    return fmt::format("has a name that is not 1 to {} letters, digits, '_', '-' or '.'", kMaxOfferName);
+  }
+  const auto amount = parse_size(colon == std::string::npos ? "" : text.substr(colon + 2));
+  if (amount && *amount <= kMaxOffer) return {};
+  return fmt::format("is no amount from 0 to {}; write it like {{memory: 64GiB, cpu: 16}}",
+                     format_size(kMaxOffer));
+}
+
 }  // namespace
 
 Settings settings_of(WorkerOptions& o) {
@@ -424,7 +441,13 @@ Settings settings_of(WorkerOptions& o) {
       other("pool", o.pool, "The pool that this worker belongs to; jobs name a pool.", check_name),
       other("labels", o.labels, 
             "Shown with the worker, like {disk: ssd}. Jobs choose workers by them with `select`."),
-      whole("slots", o.slots, 1, 10'000, "How many attempts run at once."),
+      whole("slots", o.slots, 1, 10'000,
+            "How many attempts run at once; one of a job with slots: 2 counts as two."),
+      other("offers", o.offers,
+            "What it has beside its slots, like {memory: 64GiB, cpu: 16, gpu: 2}: whole numbers by name, "
+            "memory in bytes or with KiB, MiB, GiB or TiB. Jobs take of it what their needs say, and never "
+            "more in all. What is not named here is not offered.",
+            check_offer),
       whole("weight", o.weight, 0, 10'000,
             "Its share of the runs of jobs with route: weighted_round_robin; 0 counts as 1."),
       whole("rank", o.rank, 0, 10'000,

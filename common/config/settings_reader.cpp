@@ -245,7 +245,7 @@ void SettingsReader::read_map_of_texts(Setting& setting, std::map<std::string, s
   field.clear();
   for (const auto& entry : node.entries) {
     if (entry.value.kind == YamlNode::Kind::Scalar) {
-      field.emplace(entry.key, entry.value.text);
+      if (passes(setting, entry.key + ": " + entry.value.text)) field.emplace(entry.key, entry.value.text);
     } else {
       refuse(setting.key, fmt::format("the value of '{}' is no text", entry.key));
     }

@@ -88,6 +88,9 @@ class MapReader {
   /// Whole numbers from `min` to `max`, by name; at most so many.
   std::optional<std::map<std::string, std::int32_t>> count_map(std::string_view key, std::int32_t min,
                                                                std::int32_t max, std::size_t most);
+  /// The same of 64 bits; a number may have a unit: 8GiB.
+  std::optional<std::map<std::string, std::int64_t>> amount_map(std::string_view key, std::int64_t min,
+                                                                std::int64_t max, std::size_t most);
   /// A map of words, or of lists of words: these come with commas between them.
   std::optional<std::map<std::string, std::string>> word_map(std::string_view key);
   /// The node itself, for nested maps and lists; nullptr when absent or null.

@@ -26,6 +26,7 @@ enum class FieldKind {
   Texts,    ///< a list of them
   TextMap,  ///< texts by name
   CountMap, ///< whole numbers by name, each a Word
+  AmountMap, ///< the same, of 64 bits, written as numbers or as "8GiB"
   Group     ///< a struct with rows of its own
 };
 
@@ -80,8 +81,8 @@ struct FieldFacts {
   std::string_view key = "";     ///< in a job file, from its top: "retry.delay"; before the dot is a map
   std::string_view help = "";    ///< one line of Markdown, for docs/jobs.md and for editors
   std::int64_t low = 0;          ///< of numbers, durations (ms) and sizes: the least, in the wire's unit
-  std::int64_t high = 0;         ///< the same: the most; Texts: how many; CountMap: of each number
-  std::size_t bytes = 0;         ///< most bytes of Text, each value of Texts and TextMap, a name of CountMap
+  std::int64_t high = 0;         ///< the same: the most; Texts: how many; CountMap, AmountMap: of each number
+  std::size_t bytes = 0;         ///< most bytes of Text, each value of Texts and TextMap, a name of such maps
   TextForm form = TextForm::Plain;
   LineForm lines = LineForm::Plain;
   /// 0 (or the empty text) is allowed besides: nothing is given. Job files leave the key out then.

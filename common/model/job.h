@@ -101,6 +101,8 @@ struct JobRules {
   std::map<std::string, std::string> select;  ///< labels that its worker has; see worker_labels.h
   std::map<std::string, std::int32_t> uses;  ///< semaphores of its namespace, and how many tokens of each
   std::int32_t priority = 50;        ///< 0 to 100; whose turn it is (master/core/admission/turn_rules.h)
+  std::int32_t slots = 1;            ///< of its worker, that each attempt takes
+  std::map<std::string, std::int64_t> needs;  ///< named amounts that it takes beside them (demand.h)
   RetryRule retry;
   Millis timeout{0};                 ///< of one attempt; 0: none
   Millis run_timeout{0};             ///< from the start of the first attempt to the end of the last; 0: none

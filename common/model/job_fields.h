@@ -9,6 +9,7 @@
 
 #include <type_traits>
 
+#include "common/model/demand.h"
 #include "common/model/field.h"
 #include "common/model/child.h"
 #include "common/model/field_bounds.h"
@@ -21,6 +22,10 @@ namespace rota::model {
 /// In stored JSON, the pool of a job with `select`, `uses`, or a retry rule that forbids some ends: older
 /// masters pass over those, and must not find a worker for such a job.
 inline constexpr std::string_view kPoolOfSelect = "select.needs.a.newer.master";
+/// Where the pool itself stands then; masters that know all of the above read it.
+inline constexpr std::string_view kNewerPool = "newer_pool";
+/// The same of a job with `slots` or `needs`, which those do not know.
+inline constexpr std::string_view kPoolOfNeeds = "needs_pool";
 
 /// A key of job files that holds a map.
 struct KeyGroup {
@@ -173,7 +178,7 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                    {.key = "pool",
                     .help = "the workers that it may run on",
                     .bytes = 64, .form = TextForm::Word,
-                    .newer = {.word = "", .stand_in = kPoolOfSelect, .json = "newer_pool"},
+                    .newer = {.word = "", .stand_in = kPoolOfSelect, .json = kNewerPool},
                     .in_hash = InHash::Always, .content_id = 6}));
   visit(field<Choice>(ROTA_FIELD(route, route),
                    {.key = "route",
@@ -331,6 +336,17 @@ constexpr void for_each_field(FieldsOf<JobRules>, Visit&& visit) {
                     .help = "child jobs for any end, also of a run that was cancelled",
                     .high = kMostChildren, .bytes = kMaxNameBytes, .form = TextForm::Name, .unit = "jobs",
                     .unset = "none", .is_stored_when_changed = true}));
+  visit(field<Whole>(ROTA_FIELD(slots, slots),
+                   {.key = "slots",
+                    .help = "slots of its worker that each attempt takes; see "
+                            "[needs.md](needs.md)",
+                    .low = 1, .high = kMaxSlotsOfRun, .is_stored_when_changed = true}));
+  visit(field<AmountMap>(ROTA_FIELD(needs, needs),
+                   {.key = "needs",
+                    .help = "amounts of what its worker offers that each attempt takes, like "
+                            "`{memory: 8GiB, cpu: 2}`; see [needs.md](needs.md)",
+                    .low = 1, .high = kMaxAmount, .bytes = kMaxAmountName, .unset = "none",
+                    .is_stored_when_changed = true}));
 }
 
 template <typename Visit>

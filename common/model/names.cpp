@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 12> kRunStates = {
     "timed_out", "cancelled", "killed",     "kill_failed", "lost", "skipped"};
 constexpr std::array<std::string_view, 6> kRunKinds = {"tick", "manual", "one_off", "after_freeze",
                                                         "worker_start", "child"};
-constexpr std::array<std::string_view, 55> kReasons = {
+constexpr std::array<std::string_view, 56> kReasons = {
     "none",           "no_worker_in_pool", "all_slots_busy",      "waits_for_run",
     "retry_delay",    "worker_unreconciled", "waits_for_fence",   "named_worker_absent",
     "workers_settling", "cluster_held",    "overlap_skipped",     "queue_full",
@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 55> kReasons = {
     "frozen", "late_bounded", "calendar_edited", "caught_up", "worker_start_over", "replaced_by",
     "run_timeout",   "queue_timeout",     "waits_for_semaphore",
     "pool_limit",    "namespace_slots",   "namespace_unfinished", "namespace_firings", "cleanup_failed",
-    "job_paused",    "no_such_job",       "child_too_deep"};
+    "job_paused",    "no_such_job",       "child_too_deep",
+    "no_worker_has"};
 constexpr std::array<std::string_view, 9> kRefusals = {
     "none",    "wrong_life", "old_epoch",       "no_voucher", "no_slot",
     "draining", "tombstoned", "unknown_handler", "malformed"};
@@ -42,7 +43,7 @@ std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std:
 
 static_assert(static_cast<std::size_t>(RunState::Skipped) + 1 == kRunStates.size());
 static_assert(static_cast<std::size_t>(RunKind::Child) + 1 == kRunKinds.size());
-static_assert(static_cast<std::size_t>(Reason::ChildTooDeep) + 1 == kReasons.size());
+static_assert(static_cast<std::size_t>(Reason::NoWorkerHas) + 1 == kReasons.size());
 static_assert(static_cast<std::size_t>(Refusal::Malformed) + 1 == kRefusals.size());
 
 }  // namespace

@@ -124,6 +124,7 @@ enum class Reason {
   JobPaused,            ///< skipped: a child's job was paused when its parent ended
   NoSuchJob,            ///< no run of the child began: there was no job of that name
   ChildTooDeep,         ///< skipped: too many runs above it, so child jobs go in a circle
+  NoWorkerHas,          ///< queued: no worker that could take it has its slots and needs as a whole
 };
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_named(std::string_view name);

@@ -10,6 +10,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/model/demand.h"
 #include "common/model/run.h"
 
 namespace rota::model {
@@ -50,6 +51,7 @@ struct WorkerInfo {
   std::string kill_means;              ///< "pid_namespace", "cgroup", "scan"
   std::vector<std::string> kernel_limits;  ///< enforced by the kernel: of "memory", "processes", "cpus"
   std::vector<std::string> handlers;
+  std::optional<Amounts> offers;       ///< beside its slots; unset: an older worker, counts attempts
   std::string start;                   ///< names the start of its warden; empty: an older worker
   WallTime started{};
   std::optional<WallTime> stops_at;    ///< it is stopping: attempts that run then are handed over

@@ -50,6 +50,7 @@ Result<std::string> to_json(const WorkerInfo& info) {
                   {"handlers", info.handlers},
                   {"started_ms", to_ms(info.started)}};
   if (!info.start.empty()) data["start"] = info.start;
+  if (info.offers) data["offers"] = *info.offers;
   if (info.drain_told) data["drain_told"] = *info.drain_told;
   if (info.drain_order) data["drain_order"] = *info.drain_order;
   if (info.stops_at) data["stops_at_ms"] = to_ms(*info.stops_at);
@@ -87,6 +88,11 @@ bool take(const json& data, const char* name, T& into) {
     if (!found->is_array()) return false;
     for (const auto& each : *found) {
       if (!each.is_string()) return false;
+    }
+  } else if constexpr (std::is_same_v<T, Amounts>) {
+    if (!found->is_object()) return false;
+    for (const auto& each : *found) {
+      if (!each.is_number_integer() || each.template get<std::int64_t>() < 0) return false;
     }
   } else {
     if (!found->is_object()) return false;
@@ -143,7 +149,7 @@ Result<WorkerInfo> worker_from_json(const WorkerKey& key, const std::string& tex
       take(data, "version", info.version) &&
       take(data, "kill_means", info.kill_means) && take(data, "handlers", info.handlers) &&
       take(data, "kernel_limits", info.kernel_limits) &&
-      take(data, "start", info.start) &&
+      take(data, "start", info.start) && take(data, "offers", info.offers) &&
       take(data, "started_ms", started_ms) && take(data, "lease_ms", lease_ms) &&
       take(data, "stops_at_ms", stops_at_ms);
   if (!good) return bad("a field of the wrong kind");

@@ -48,6 +48,13 @@ void read_member(const json& object, std::string_view field, Value& into) {
   if (const auto found = object.find(field); found != object.end()) read_value(*found, field, into);
 }
 
+/// The pool of a job that masters of before must not send.
+void read_hidden(const json& from, model::JobRules& into) {
+  read_member(from, model::kPoolOfNeeds, into.pool);
+}
+template <typename Struct>
+void read_hidden(const json&, Struct&) {}
+
 /// A missing key keeps its default; an unknown key is ignored.
 template <typename Struct>
 void read(const json& from, Struct& into) {
@@ -62,6 +69,7 @@ void read(const json& from, Struct& into) {
       if (!row.newer.json.empty()) read_member(from, row.newer.json, row.in(into));
     }
   });
+  read_hidden(from, into);
 }
 
 void read(const json& from, std::map<std::string, std::string>& texts) { from.get_to(texts); }
@@ -87,6 +95,11 @@ bool is_newer(const model::RetryRule& rule) {
 }
 
 void hide_from_older_masters(const model::JobRules& rules, json& out) {
+  const bool has_needs = rules.slots != 1 || !rules.needs.empty();
+  if (has_needs) {
+    out[std::string(model::kPoolOfNeeds)] = std::exchange(out["pool"], model::kPoolOfSelect);
+    return;
+  }
   const bool is_hidden = !rules.select.empty() || !rules.uses.empty() || is_newer(rules.retry);
   if (is_hidden) out["newer_pool"] = std::exchange(out["pool"], model::kPoolOfSelect);
 }
@@ -158,6 +171,19 @@ Result<std::string> texts_to_json(const std::map<std::string, std::string>& text
 }
 Result<std::map<std::string, std::string>> texts_from_json(std::string_view text) {
   return parsed<std::map<std::string, std::string>>(text, "stored parameters");
+}
+
+std::string amounts_to_json(const model::Amounts& amounts) { return json(amounts).dump(); }
+
+std::optional<model::Amounts> amounts_from_json(const std::string& text) {
+  const json data = json::parse(text, nullptr, false);
+  if (!data.is_object()) return std::nullopt;
+  model::Amounts amounts;
+  for (const auto& [name, amount] : data.items()) {
+    if (!amount.is_number_integer()) return std::nullopt;
+    amounts[name] = amount.get<std::int64_t>();
+  }
+  return amounts;
 }
 
 }  // namespace rota::wire

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/model/demand.h"
 #include "common/model/job.h"
 
 namespace rota::wire {
@@ -24,5 +26,10 @@ Result<model::JobRules> rules_from_json(std::string_view json);
 /// A flat object of texts: parameters, labels. Same errors.
 Result<std::string> texts_to_json(const std::map<std::string, std::string>& texts);
 Result<std::map<std::string, std::string>> texts_from_json(std::string_view json);
+
+/// What a worker offers, as its row has it: {"memory": 2147483648}.
+std::string amounts_to_json(const model::Amounts& amounts);
+/// Unset: it is none.
+std::optional<model::Amounts> amounts_from_json(const std::string& text);
 
 }  // namespace rota::wire

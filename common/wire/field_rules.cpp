@@ -95,6 +95,8 @@ class Finder {
       add(map_problems(row, value));
     } else if constexpr (kKind == FieldKind::CountMap) {
       add(count_problems(row, value));
+    } else if constexpr (kKind == FieldKind::AmountMap) {
+      add(amount_problems(row, value));
     } else {
       static_assert(kKind == FieldKind::Choice || kKind == FieldKind::Moment, "checked where they are read");
     }
@@ -174,12 +176,14 @@ std::vector<std::string> map_problems(const FieldFacts& row,
   return out;
 }
 
-std::vector<std::string> count_problems(const FieldFacts& row,
-                                        const std::map<std::string, std::int32_t>& counts) {
+namespace {
+
+template <typename Number>
+std::vector<std::string> numbers_problems(const FieldFacts& row, const std::map<std::string, Number>& counts,
+                                          std::size_t most) {
   std::vector<std::string> out;
-  if (counts.size() > model::kMaxUses) {
-    out.push_back(
-        fmt::format("{}: {} entries, at most {} are allowed", row.key, counts.size(), model::kMaxUses));
+  if (counts.size() > most) {
+    out.push_back(fmt::format("{}: {} entries, at most {} are allowed", row.key, counts.size(), most));
   }
   FieldFacts name = row;
   name.form = model::TextForm::Word;
@@ -191,6 +195,18 @@ std::vector<std::string> count_problems(const FieldFacts& row,
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<std::string> count_problems(const FieldFacts& row,
+                                        const std::map<std::string, std::int32_t>& counts) {
+  return numbers_problems(row, counts, model::kMaxUses);
+}
+
+std::vector<std::string> amount_problems(const FieldFacts& row,
+                                         const std::map<std::string, std::int64_t>& amounts) {
+  return numbers_problems(row, amounts, model::kMaxAmounts);
 }
 
 template <typename Struct>

@@ -22,6 +22,8 @@ std::string text_problem(const model::FieldFacts& row, std::string_view text);
 std::vector<std::string> list_problems(const model::FieldFacts& row, const std::vector<std::string>& texts);
 std::vector<std::string> count_problems(const model::FieldFacts& row,
                                         const std::map<std::string, std::int32_t>& counts);
+std::vector<std::string> amount_problems(const model::FieldFacts& row,
+                                         const std::map<std::string, std::int64_t>& amounts);
 std::vector<std::string> map_problems(const model::FieldFacts& row,
                                       const std::map<std::string, std::string>& texts);
 

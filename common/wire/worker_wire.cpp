@@ -285,6 +285,7 @@ thrift::WorkerInfo to_wire(const model::WorkerInfo& info) {
   out.__set_kill_means(info.kill_means);
   out.__set_kernel_limits(info.kernel_limits);
   out.__set_started_ms(to_ms(info.started));
+  if (info.offers) out.__set_offers(*info.offers);
   if (info.vitals) out.__set_vitals(to_wire(*info.vitals));
   return out;
 }

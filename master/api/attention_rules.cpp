@@ -211,6 +211,7 @@ class Items {
 bool needs_help(Reason reason) {
   switch (reason) {
     case Reason::NoWorkerInPool:
+    case Reason::NoWorkerHas:
     case Reason::NamedWorkerAbsent:
     case Reason::HandlerUnknown:
     case Reason::WorkersDraining:

@@ -87,6 +87,10 @@ std::string reason_sentence(Reason reason, const std::string& pool) {
     case Reason::NoWorkerInPool:
       return fmt::format("No worker is in pool \"{}\"; start one there, or change the job's pool.",
                          pool);
+    case Reason::NoWorkerHas:
+      return fmt::format("No worker of pool \"{}\" that may take it has what it needs (slots, needs) as a "
+                         "whole; let one offer it (slots and offers in worker.yaml), or let the job ask for "
+                         "less.", pool);
     case Reason::AllSlotsBusy:
       return fmt::format("All slots of pool \"{}\" are busy; it starts when one is free.", pool);
     case Reason::WaitsForSemaphore:

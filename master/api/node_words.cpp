@@ -42,6 +42,8 @@ thrift::WorkerInfo worker_told(const core::WorkerView& view, const core::NodeFac
   info.vitals = view.vitals;
   thrift::WorkerInfo out = wire::to_wire(info);
   out.__set_running(view.running);
+  out.__set_used_slots(view.used_slots);
+  if (!view.used.empty()) out.__set_used(view.used);
   out.__set_state(view.state);
   out.__set_why(view.why);
   out.__set_dispatched_total(view.dispatched_total);

@@ -70,11 +70,11 @@ class Play {
     space.turns.erase(turn_of(at));
     LineView& line = lines_.at(at);
     ++last_;
-    ++line.held;
+    line.held += line.slots;
     line.last = last_;
     line.rank = minute_ - line.priority;
     if (--line.runs > 0) space.turns.insert(turn_of(at));
-    ++space.view.held;
+    space.view.held += line.slots;
     space.view.last = last_;
     if (!space.turns.empty()) ranks_.insert(rank_of(space.view));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/size_text.h"
 #include "common/base/utf8.h"
 #include "master/api/edge.h"
 #include "master/core/workers/worker_words.h"
@@ -75,9 +76,23 @@ void add_closed_workers(const core::Snapshot& snapshot, WallTime now, RunWhyFact
   }
 }
 
+/// What each worker of the pool has, of what the run needs.
+void add_offers(const core::Snapshot& snapshot, RunWhyFacts& facts) {
+  for (const core::WorkerView& worker : snapshot.workers) {
+    if (worker.info->pool != facts.rules.pool || core::is_away(worker)) continue;
+    std::string has = fmt::format("{} slots", worker.info->slots);
+    for (const auto& [name, amount] : facts.rules.needs) {
+      const std::int64_t offered = worker.info->offers ? model::amount_of(*worker.info->offers, name) : 0;
+      has += fmt::format(", {} {}", name, format_size(offered));
+    }
+    add(facts.holders, fmt::format("worker {} has {}", shown_text(worker.info->key.id), has));
+  }
+}
+
 void add_holders(const core::Snapshot& snapshot, WallTime now, RunWhyFacts& facts) {
   const auto step = step_of(facts.run.progress.reason);
   if (!step) return;
+  if (facts.run.progress.reason == model::Reason::NoWorkerHas) return add_offers(snapshot, facts);
   switch (*step) {
     case Step::Slot: return add_slot_holders(snapshot, facts.rules, facts.holders);
     case Step::PoolLimit: return add_quota_holders(snapshot.pools, facts.rules.pool, facts.holders);

@@ -159,6 +159,7 @@ std::string_view name_of(Verdict verdict) {
 std::optional<Step> step_of(Reason reason) {
   switch (reason) {
     case Reason::NoWorkerInPool:
+    case Reason::NoWorkerHas:
     case Reason::NamedWorkerAbsent:
     case Reason::WorkersSettling:
     case Reason::WorkerStartOver: return Step::Worker;

@@ -44,7 +44,9 @@ class Fingerprint {
       add(std::string_view(value));
     }
   }
-  void add(const std::map<std::string, std::int32_t>& counts) {
+  template <typename Number>
+    requires std::is_integral_v<Number>
+  void add(const std::map<std::string, Number>& counts) {
     add(static_cast<std::int64_t>(counts.size()));
     for (const auto& [key, value] : counts) {
       add(std::string_view(key));

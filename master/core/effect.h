@@ -43,6 +43,8 @@ struct WorkerLife {
   std::string why_left;
   std::int64_t seen_in = 0;          ///< number of the ZooKeeper in which its node appeared last
   bool forgotten = false;            ///< an operator does not want to see it any more
+  std::optional<std::int32_t> slots = {};     ///< unset: not known
+  std::optional<model::Amounts> offers = {};  ///< beside them; likewise, or it counts attempts alone
 };
 
 /// Settled rows of scaling that were made before are deleted, but for these.
@@ -121,6 +123,7 @@ struct DispatchItem {
   Millis timeout{0};                              ///< 0: none
   Millis kill_grace{0};
   Millis disconnect_grace{0};
+  model::Demand demand = {};         ///< what it takes of its worker
   std::shared_ptr<const model::Parameters> parameters;
   std::string schedule;                           ///< names of the entries due at the tick
   RunId parent = {};                              ///< of a child's run

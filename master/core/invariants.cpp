@@ -1,5 +1,7 @@
 #include "master/core/invariants.h"
 
+#include <algorithm>
+
 #include "master/core/admission/overlap.h"
 #include "master/core/admission/quota_rules.h"
 #include "master/core/workers/scale_desk.h"
@@ -113,14 +115,38 @@ std::string broken_job(const State& state, const JobEntry& job, std::size_t most
   return "";
 }
 
+namespace {
+
+/// Nothing that is taken is forgotten; amounts of what was not proven dead stand beside those of its
+/// attempts.
+bool takes_so_much(const LifeEntry& life, const model::Demand& sum) {
+  if (life.used_slots() != sum.slots) return false;
+  if (life.unusable_slots() == 0) return life.used() == sum.needs;
+  return std::ranges::all_of(sum.needs, [&](const auto& need) {
+    return model::amount_of(life.used(), need.first) >= need.second;
+  });
+}
+
+}  // namespace
+
 std::string broken_life(const State& state, const LifeEntry& life, std::size_t most) {
   std::size_t left = most;
+  model::Demand sum{0, {}};
   for (const RunId id : life.attempts()) {
     if (left-- == 0) break;
     const RunEntry* run = state.find_run(id);
     if (run == nullptr || !run->is_held() || run->progress().worker() != life.key()) {
       return at_run("a worker holds what is not its own", id);
     }
+    sum.slots += run->rules().slots;
+    model::add_amounts(sum.needs, run->rules().needs);
+  }
+  const bool is_whole = life.attempts().size() <= most;
+  if (is_whole && !takes_so_much(life, sum)) {
+    return at_life("a worker's slots and amounts are counted wrongly", life);
+  }
+  if (life.kept_for() != nullptr && state.slot_queues().find(*life.kept_for()) == nullptr) {
+    return at_life("a worker is kept for a queue without runs", life);
   }
   const bool is_told_gone = life.left || state.departed().contains(life.key().id);
   if (life.is_present() && is_told_gone) return at_life("a worker that is here is listed as gone", life);
@@ -215,7 +241,7 @@ std::string broken_quotas(const State& state) {
     Counted& space = spaces[run.job().row.space()];
     ++space.unfinished;
     for (Counted* one : {&pools[run.rules().pool], &space}) {
-      one->held += run.is_held() ? 1 : 0;
+      one->held += run.is_held() ? run.rules().slots : 0;
       one->queued += run.in_slot_queue() ? 1 : 0;
     }
   }

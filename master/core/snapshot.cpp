@@ -8,6 +8,7 @@
 #include "common/base/duration_text.h"
 #include "master/core/workers/departed_rules.h"
 #include "master/core/admission/catch_up_rules.h"
+#include "master/core/admission/demand_words.h"
 #include "master/core/admission/quota_rules.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/attempts/fence_rules.h"
@@ -100,6 +101,8 @@ WorkerView view_of(const State& state, const LifeEntry& life, Now now) {
   if (const auto* hold = state.workers().find_hold(life.key().id)) view.hold = *hold;
   view.why = why_of(state, life);
   view.running = static_cast<std::int32_t>(life.attempts().size());
+  view.used_slots = life.used_slots();
+  view.used = life.used();
   if (life.heard != MonoTime{}) view.heard = wall_of(life.heard, now);
   view.work = state.work().of(life.key().id);
   view.share = state.work().share_of(life.key().id, life.info().pool);
@@ -235,6 +238,12 @@ void add_quota(const State& state, const RunEntry& run, RunView& view) {
   if (!words.empty()) view.detail = words;
 }
 
+/// Where it takes more than a slot, or waits behind one that does.
+void add_demand(const State& state, const RunEntry& run, RunView& view) {
+  const std::string words = demand_words(state, run, view.reason);
+  if (!words.empty()) view.detail = words + (view.detail.empty() ? "" : "; " + view.detail);
+}
+
 RunView view_of(const State& state, const RunEntry& run, Now now) {
   RunView view;
   view.state = run.progress().state;
@@ -251,6 +260,7 @@ RunView view_of(const State& state, const RunEntry& run, Now now) {
   }
   add_tokens(state, run, view);
   add_quota(state, run, view);
+  add_demand(state, run, view);
   add_handler(state, run, view);
   add_meant_worker(state, run, view);
   add_labels(state, run, view);

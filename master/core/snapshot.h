@@ -39,6 +39,8 @@ struct WorkerView {
   std::string state;
   std::string why;
   std::int32_t running = 0;              ///< attempts stored for it and not ended
+  std::int32_t used_slots = 0;           ///< that they take
+  model::Amounts used = {};              ///< of what it offers
   std::int64_t dispatched_total = 0;
   std::optional<model::WorkerDrain> drain;  ///< an operator drains it
   std::optional<WallTime> left;          ///< offline: since when

@@ -62,7 +62,7 @@ void State::move_run(RunEntry& run, RunState to, Reason reason, std::string deta
   if (run.is_held() && !is_held) {
     tokens_.give_back(run.id(), needs_of(run));
     slot_queues_.release(run);
-    quotas_.release(run.rules().pool, run.job().row.space());
+    quotas_.release(run.rules().pool, run.job().row.space(), run.rules().slots);
   }
   if (!is_held) leave_worker(run);
   run.job().leave_behind(run.id());
@@ -105,14 +105,20 @@ void State::join_slot_queue(RunEntry& run, WallTime since) {
   workers_.mark_pool(key.pool);
 }
 
-/// Its tokens are asked for by the next run of its queue, if there is one: anew when this one was sent.
+/// Its tokens are asked for by the next run of its queue, if there is one: anew when this one was sent. The
+/// same holds for a worker that is kept for a wide one.
 void State::leave_slot_queue(RunEntry& run, bool is_sent) {
   if (!run.in_slot_queue()) return;
   quotas_.leave_queue(run.rules().pool, run.job().row.space());
-  if (run.rules().uses.empty()) return slot_queues_.leave(run);
+  const KeptRules& rules = run.rules();
+  const bool is_wide = rules.slots != 1 || !rules.needs.empty();
+  if (rules.uses.empty() && !is_wide) return slot_queues_.leave(run);
   const SlotQueueKey key = slot_queue_of(run);
   slot_queues_.leave(run);
-  if (is_sent || slot_queues_.find(key) == nullptr) tokens_.leave(key);
+  if (is_wide) quotas_.stop_keeping(run.id());
+  if (!is_sent && slot_queues_.find(key) != nullptr) return;
+  tokens_.leave(key);
+  if (is_wide) workers_.stop_keeping(key);
 }
 
 void State::wait_behind(RunEntry& run, RunId other) {
@@ -142,7 +148,7 @@ void State::restore_behind(RunEntry& run) {
 void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTime at) {
   slot_queues_.pass_turn(run, at);
   slot_queues_.hold(run);
-  quotas_.hold(run.rules().pool, run.job().row.space());
+  quotas_.hold(run.rules().pool, run.job().row.space(), run.rules().slots);
   set_state(run, RunState::Dispatched, Reason::None);
   tokens_.take(run.id(), needs_of(run));
   RunTrack& track = run.track_;
@@ -155,7 +161,7 @@ void State::assign(RunEntry& run, LifeEntry& life, std::int32_t attempt, WallTim
   run.life_ = &life;
   run.send = SendState{};
   run.timed_out = run.handed_over = false;
-  workers_.dispatch(life, run.id(), run.is_bound() ? model::RouteKind::Named : run.rules().route);
+  workers_.dispatch(life, run, run.is_bound() ? model::RouteKind::Named : run.rules().route);
   work_.note_given(life.key().id, life.info().pool);
 }
 
@@ -165,16 +171,16 @@ void State::move_attempt(RunEntry& run, const model::WorkerKey& to) {
   LifeEntry& life = workers_.life_of(to);
   run.track_.more_.change().worker = life.shared_key();
   run.life_ = &life;
-  workers_.hold(life, run.id());
+  workers_.hold(life, run);
 }
 
 void State::restore_held(RunEntry& run) {
-  LifeEntry& life = workers_.restore_attempt(run.progress().worker(), run.id());
+  LifeEntry& life = workers_.restore_attempt(run.progress().worker(), run);
   run.track_.more_.change().worker = life.shared_key();
   run.life_ = &life;
   tokens_.take(run.id(), needs_of(run));
   slot_queues_.hold(run);
-  quotas_.hold(run.rules().pool, run.job().row.space());
+  quotas_.hold(run.rules().pool, run.job().row.space(), run.rules().slots);
 }
 
 void State::set_attempt_number(RunEntry& run, std::int32_t attempt) {
@@ -190,7 +196,7 @@ void State::set_past_worker(RunEntry& run, const model::WorkerKey& worker, WallT
 
 void State::leave_worker(RunEntry& run) {
   listings_.stop_waiting(run.id());
-  if (LifeEntry* life = std::exchange(run.life_, nullptr)) workers_.release(*life, run.id());
+  if (LifeEntry* life = std::exchange(run.life_, nullptr)) workers_.release(*life, run);
 }
 
 void State::erase_run(RunId id) {

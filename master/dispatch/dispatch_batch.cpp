@@ -105,6 +105,8 @@ Piece make_piece(const core::DispatchItem& item, DefinitionCache::Definition wor
   out.__set_timeout_ms(item.timeout.count());
   out.__set_kill_grace_ms(item.kill_grace.count());
   out.__set_disconnect_grace_ms(item.disconnect_grace.count());
+  if (item.demand.slots != 1) out.__set_slots(item.demand.slots);
+  if (!item.demand.needs.empty()) out.__set_needs(item.demand.needs);
   if (item.parameters != nullptr) out.__set_parameters(*item.parameters);
   return piece;
 }

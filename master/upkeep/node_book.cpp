@@ -120,7 +120,7 @@ void NodeBook::note_pools(const core::Snapshot& snapshot) {
     Used& pool = pools[view.info->pool];
     ++pool.workers;
     pool.slots += view.info->slots;
-    pool.used += view.running;
+    pool.used += view.used_slots;
   }
   Used all;
   for (auto& [name, pool] : pools) {

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace rota::master::verify {
-namespace {
-
-constexpr std::size_t kMostRecent = 4000;      // spans that a new one is compared with
-
-}  // namespace
 
 Sent sent_of(const model::Run& run, const Span& span) {
   const bool is_last = span.attempt == run.progress.attempt;
@@ -41,7 +36,7 @@ std::optional<Excess> HeldBeside::look(const HeldSpan& held) {
     if (more > worst.by) worst = {anchor->span.run, more};
   }
   recent_.push_back(held);
-  if (recent_.size() > kMostRecent) {
+  if (recent_.size() > most_recent_) {
     const auto end_of = [](const HeldSpan& one) { return one.span.to; };
     recent_.erase(std::ranges::min_element(recent_, {}, end_of));
   }

@@ -2,6 +2,7 @@
 // beside how much there was.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -48,7 +49,10 @@ struct Excess {
 /// Thread: one.
 class HeldBeside {
  public:
-  explicit HeldBeside(std::vector<Amount> amounts) : amounts_(std::move(amounts)) {}
+  /// Each is compared with so many others at most.
+  static constexpr std::size_t kMostRecent = 4000;
+  explicit HeldBeside(std::vector<Amount> amounts, std::size_t most_recent = kMostRecent)
+      : amounts_(std::move(amounts)), most_recent_(most_recent) {}
 
   const std::vector<Amount>& amounts() const { return amounts_; }
   /// At the moment when this one or one beside it began, so many surely lived. In the order of run ids.
@@ -56,6 +60,7 @@ class HeldBeside {
 
  private:
   std::vector<Amount> amounts_;
+  std::size_t most_recent_;
   std::deque<HeldSpan> recent_;        ///< those that ended last
 };
 

@@ -13,20 +13,26 @@ constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 void QuotaCheck::learn(const model::JobVersionRow& version) {
-  if (version.definition != nullptr) pools_[version.job][version.version] = version.definition->rules.pool;
+  if (version.definition == nullptr) return;
+  const model::JobRules& rules = version.definition->rules;
+  pools_[version.job][version.version] = {rules.pool, rules.slots};
 }
 
 Result<void> QuotaCheck::look_at(const model::Run& run, const std::vector<Span>& spans) {
-  if (auto looked = look_at_side({model::QuotaOf::Space, run.space}, run, spans); !looked) return looked;
   const auto job = pools_.find(run.job);
-  if (job == pools_.end()) return {};
-  const auto later = job->second.upper_bound(run.version);
-  if (later == job->second.begin()) return {};
-  return look_at_side({model::QuotaOf::Pool, std::prev(later)->second}, run, spans);
+  const OfVersion* own = nullptr;
+  if (job != pools_.end()) {
+    const auto later = job->second.upper_bound(run.version);
+    if (later != job->second.begin()) own = &std::prev(later)->second;
+  }
+  const std::int32_t slots = own == nullptr ? 1 : own->slots;
+  const auto looked = look_at_side({model::QuotaOf::Space, run.space}, run, spans, slots);
+  if (!looked) return looked;
+  return own == nullptr ? Result<void>() : look_at_side({model::QuotaOf::Pool, own->pool}, run, spans, slots);
 }
 
 Result<void> QuotaCheck::look_at_side(const Side& side, const model::Run& run,
-                                      const std::vector<Span>& spans) {
+                                      const std::vector<Span>& spans, std::int32_t slots) {
   auto known = held_of(side);
   if (!known) return fail(known.error());
   const bool has_limits = std::ranges::any_of((*known)->amounts(),
@@ -35,12 +41,12 @@ Result<void> QuotaCheck::look_at_side(const Side& side, const model::Run& run,
   for (const Span& span : spans) {
     ++check_.planned;
     if (span.worker.empty()) continue;  // its end is a leader's guess
-    const auto excess = (*known)->look({span, 1, sent_of(run, span)});
+    const auto excess = (*known)->look({span, slots, sent_of(run, span)});
     if (!excess) continue;
-    wrong(check_, fmt::format("run {} attempt {}: when run {} began, {} more runs of {} {} lived than it "
-                              "may have",
-                              span.run.value, span.attempt, excess->began.value, excess->by,
-                              model::name_of(side.first), side.second));
+    wrong(check_, fmt::format("run {} attempt {}: when run {} began, the runs of {} {} that lived took {} "
+                              "more slots than it may have",
+                              span.run.value, span.attempt, excess->began.value, model::name_of(side.first),
+                              side.second, excess->by));
   }
   return {};
 }

@@ -1,8 +1,10 @@
-// P42: no more runs of a pool, or of a namespace, are under way at once than its limit allows. A run's pool
-// is read from the version of its job that it was made of, its namespace from its own row; the limits, from
-// their stored versions. The pools of one-offs are left out, so that it claims too little, never too much.
+// P42: the runs of a pool, or of a namespace, that are under way at once take no more slots than its limit
+// allows. A run's pool and slots are read from the version of its job that it was made of, its namespace
+// from its own row; the limits, from their stored versions. The pools of one-offs are left out, and they
+// count as one slot, so that it claims too little, never too much.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -26,12 +28,18 @@ class QuotaCheck {
  private:
   using Side = std::pair<model::QuotaOf, std::string>;
 
-  Result<void> look_at_side(const Side& side, const model::Run& run, const std::vector<Span>& spans);
+  struct OfVersion {
+    std::string pool;
+    std::int32_t slots = 1;
+  };
+
+  Result<void> look_at_side(const Side& side, const model::Run& run, const std::vector<Span>& spans,
+                            std::int32_t slots);
   Result<HeldBeside*> held_of(const Side& side);
 
   const Sources& sources_;
   Check& check_;
-  std::map<JobId, std::map<JobVersion, std::string>> pools_;  ///< from that version on
+  std::map<JobId, std::map<JobVersion, OfVersion>> pools_;  ///< from that version on
   std::map<Side, HeldBeside> sides_;
 };
 

@@ -101,6 +101,7 @@ Result<void> RunCheck::learn_overlap_rules(const std::vector<model::Run>& runs) 
     retries_.learn(version);
     tokens_.learn(version);
     quotas_.learn(version);
+    demands_.learn(version);
     told_.learn(version);
     expected_.learn(version);
     children_.learn(version);
@@ -201,6 +202,7 @@ Result<void> RunCheck::check_spans(const model::Run& run, const std::vector<mode
   }
   if (auto looked = tokens_.look_at(run, spans); !looked) return looked;
   if (auto looked = quotas_.look_at(run, spans); !looked) return looked;
+  if (auto looked = demands_.look_at(run, earlier, spans); !looked) return looked;
   const auto most = at_once_.find(run.job);
   const bool has_bound = most != at_once_.end() && most->second > 0;
   return has_bound ? check_job_spans(run.job, spans) : Result<void>();

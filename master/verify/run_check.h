@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "master/verify/child_check.h"
+#include "master/verify/demand_check.h"
 #include "master/verify/expect_check.h"
 #include "master/verify/hold_check.h"
 #include "master/verify/scale_check.h"
@@ -45,8 +46,9 @@ struct RunChecks {
 class RunCheck {
  public:
   RunCheck(const Sources& sources, const Request& request, std::optional<std::set<JobId>> only,
-           RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, NotifyCheck& told,
-           ExpectCheck& expected, ScaleCheck& scaling, ChildCheck& children, LogCheck& logs)
+           RunChecks checks, StartCheck& starts, TokenCheck& tokens, QuotaCheck& quotas, DemandCheck& demands,
+           NotifyCheck& told, ExpectCheck& expected, ScaleCheck& scaling, ChildCheck& children,
+           LogCheck& logs)
       : sources_(sources),
         request_(request),
         only_(std::move(only)),
@@ -58,6 +60,7 @@ class RunCheck {
         starts_(starts),
         tokens_(tokens),
         quotas_(quotas),
+        demands_(demands),
         told_(told),
         expected_(expected),
         scaling_(scaling),
@@ -117,6 +120,7 @@ class RunCheck {
   StartCheck& starts_;
   TokenCheck& tokens_;
   QuotaCheck& quotas_;
+  DemandCheck& demands_;
   NotifyCheck& told_;
   ExpectCheck& expected_;
   ScaleCheck& scaling_;

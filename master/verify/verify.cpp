@@ -6,6 +6,7 @@
 #include "common/base/duration_text.h"
 #include "common/base/utf8.h"
 #include "master/verify/child_check.h"
+#include "master/verify/demand_check.h"
 #include "master/verify/expect_check.h"
 #include "master/verify/findings.h"
 #include "master/verify/log_check.h"
@@ -52,7 +53,7 @@ class Verification {
          {&ticks_, &overlap_, &losses_, &order_, &epochs_, &found_, &outcomes_, &logs_,
           &starts_, &limits_, &retries_, &tokens_,
           &quotas_, &expected_, &told_, &holds_,
-          &settings_, &scaling_, &children_}) {
+          &settings_, &scaling_, &children_, &demands_}) {
       report_.ok = report_.ok && check->ok;
       report_.checks.push_back(*check);
     }
@@ -143,8 +144,8 @@ class Verification {
     RunCheck check(sources_, request_, std::move(only),
                    RunChecks{overlap_, losses_, limits_, retries_, order_, epochs_, found_, outcomes_,
                              holds_},
-                   start_check_, token_check_, quota_check_, notify_check_, expect_check_, scale_check_,
-                   child_check_, logs);
+                   start_check_, token_check_, quota_check_, demand_check_, notify_check_, expect_check_,
+                   scale_check_, child_check_, logs);
     const auto looked = check.look_at_all(place_, deadline_);
     if (!looked) return looked;
     notify_check_.judge();
@@ -179,9 +180,11 @@ class Verification {
   Check settings_{"P46"};
   Check scaling_{"P47"};
   Check children_{"P49"};
+  Check demands_{"P48"};
   StartCheck start_check_{sources_, request_, starts_};
   TokenCheck token_check_{sources_, tokens_};
   QuotaCheck quota_check_{sources_, quotas_};
+  DemandCheck demand_check_{sources_, demands_};
   NotifyCheck notify_check_{sources_, told_};
   ExpectCheck expect_check_{sources_, expected_};
   ScaleCheck scale_check_{sources_, scaling_};

@@ -24,6 +24,7 @@
 //        allowed, and the newest is in force on the leader, if that verifies
 //   P47  a pool's wanted number of workers is within its limits, told to its hook, and no worker is named as
 //        one that may be stopped while an attempt is unfinished there
+//   P48  what attempts on one life of a worker take is never more than its slots and what it offers
 //   P49  the end of a run begins each child job that its version names for it once, or says why not
 //   P44  a run that failed or was lost is told to who wants to hear it, and nothing is told of any other
 //   P13  what is stored of a log is what the outcome names, unless retention wrote down that it deleted it
@@ -77,7 +78,7 @@ struct Report {
   std::optional<WallTime> runs_through;  ///< when the last run that was looked at was recorded
   WallTime decided_through{};         ///< the watermark
   Millis max_lateness{0};             ///< recorded - tick, of the ticks that fired
-  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P43, P44, P45, P46, P47, P49
+  /// P1, P4, P5, P6, P7, P10, P12, P13, P38, P39, P40, P41, P42, P43, P44, P45, P46, P47, P49, P48
   std::vector<Check> checks;
 };
 

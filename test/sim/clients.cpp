@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "child_judge.h"
+#include "demand_draw.h"
 #include "job_draw.h"
 #include "limit_judge.h"
 #include "retry_judge.h"
@@ -31,6 +32,7 @@ Clients::Clients(World& world)
       kind_dice_(world.recipe.seed, 37),
       prefer_dice_(world.recipe.seed, 53),
       limit_dice_(world.recipe.seed, 38),
+      demand_dice_(world.recipe.seed, 73),
       expect_dice_(world.recipe.seed, 61),
       retry_dice_(world.recipe.seed, 39),
       child_dice_(world.recipe.seed, 71),
@@ -45,6 +47,7 @@ Clients::Clients(World& world)
   add_jobs_with_calendars();
   for (model::JobDefinition& job : jobs_) draw_route(job);
   for (model::JobDefinition& job : jobs_) draw_limits(job.rules, limit_dice_);
+  for (model::JobDefinition& job : jobs_) draw_demand(job.rules, world.recipe.seed, demand_dice_);
   for (model::JobDefinition& job : jobs_) draw_expected(job.rules, expect_dice_);
   for (model::JobDefinition& job : jobs_) draw_retry(job, retry_dice_, world.workers.size() > 2);
   for (model::JobDefinition& job : jobs_) {
@@ -168,6 +171,7 @@ void Clients::act() {
       if (world_.random.chance(50)) jobs_[job].rules.retry.delay += 1ms;
       if (route_dice_.chance(30)) draw_route(jobs_[job]);
       if (limit_dice_.chance(30)) draw_limits(jobs_[job].rules, limit_dice_);
+      if (demand_dice_.chance(30)) draw_demand(jobs_[job].rules, world_.recipe.seed, demand_dice_);
       if (expect_dice_.chance(30)) draw_expected(jobs_[job].rules, expect_dice_);
       keep_retry_possible(jobs_[job]);
       if (retry_dice_.chance(30)) draw_retry(jobs_[job], retry_dice_, world_.workers.size() > 2);

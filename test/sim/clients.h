@@ -75,6 +75,7 @@ class Clients {
   World& world_;
   Random route_dice_, kind_dice_, prefer_dice_;
   Random limit_dice_;
+  Random demand_dice_;
   Random expect_dice_;
   Random retry_dice_;
   Random child_dice_;

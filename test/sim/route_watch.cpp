@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "demand_draw.h"
 #include "route_judge.h"
 #include "world.h"
 
@@ -94,7 +95,8 @@ std::string RouteWatch::judge(const model::JobDefinition& definition, const mast
   const auto row = world_.store.runs().find(item.attempt.run);
   if (is_of_start || row == world_.store.runs().end()) return "";
   if (!rules.prefer.empty()) return judge_preference(rules, item, row->second, taker);
-  if (!is_calm()) return "";
+  // Where a worker may be kept for a wide run nobody else knows who is free.
+  if (has_wide_runs(world_.recipe.seed) || !is_calm()) return "";
   if (row->second.progress.epoch != world_.store.epoch()) return "";
   std::vector<std::size_t> among = candidates(rules, definition.work.handler);
   if (!leave_out_last(rules.retry, item.attempt, taker, among)) return "";

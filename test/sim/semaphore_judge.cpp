@@ -14,8 +14,9 @@ std::map<std::pair<std::string, std::string>, std::int32_t> tokens_of(const SimT
     const auto row = tables.versions.find({run.job, version});
     if (row == tables.versions.end() || row->second.definition == nullptr) continue;
     for (const auto& [name, count] : row->second.definition->rules.uses) tokens[{run.space, name}] = count;
-    tokens[{kPoolTokens, row->second.definition->rules.pool}] = 1;
-    break;
+    tokens[{kPoolTokens, row->second.definition->rules.pool}] = row->second.definition->rules.slots;
+    tokens[{kSpaceTokens, run.space}] = row->second.definition->rules.slots;
+    return tokens;
   }
   tokens[{kSpaceTokens, run.space}] = 1;
   return tokens;

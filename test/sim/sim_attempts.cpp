@@ -68,8 +68,9 @@ std::optional<std::vector<DispatchVerdict>> SimWorker::dispatch(Epoch epoch,
                           table_->find(item.attempt) == nullptr && is_cleaning_up(item.attempt.run);
     if (is_unfit) table_->refuse(item.attempt, Refusal::NoSlot);
     const auto [refusal, is_new] =
-        table_->accept({epoch, message.worker}, item.attempt, vouchers_, clock_.mono());
+        table_->accept({epoch, message.worker}, item.attempt, vouchers_, clock_.mono(), item.demand);
     note(refusal, is_new);
+    if (refusal == Refusal::NoSlot && !item.demand.is_plain()) world_.marks.hit("wide_run_refused");
     if (is_new) {
       if (message.worker != key_) world_.violate("P8: an attempt starts that was sent to another life");
       start(epoch, item);
@@ -146,6 +147,12 @@ void SimWorker::start(Epoch epoch, const master::core::DispatchItem& item) {
   }
   if (definition != nullptr && definition->work.handler != "command") world_.marks.hit("started_by_handler");
   if (definition != nullptr && !one_off) begun.at_once = at_once(definition->rules);
+  taken_[item.attempt] = begun.demand = item.demand;
+  begun.slots = slots_;
+  begun.offers = offers_;
+  if (definition != nullptr && item.demand != model::Demand{definition->rules.slots, definition->rules.needs}) {
+    world_.violate("P48: run " + std::to_string(item.attempt.run.value) + " is sent with other needs than its job's");
+  }
   if (row != world_.store.runs().end()) begun.uses = tokens_of(world_.store.tables(), row->second);
   world_.violate(world_.truth.begin(begun));
   const std::int64_t serial = ++serials_;

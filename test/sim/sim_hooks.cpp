@@ -31,7 +31,7 @@ void SimHooks::call(const model::ScaleChange& row, std::function<void(const std:
   const bool is_deaf = !is_healed && dice_.chance(15);  // its answer is lost
   const Millis takes = hangs ? kHookHangs : dice_.between(5ms, 900ms);
   world_.after(takes / 2, [this, row, refuses, hangs] {
-    world_.violate(world_.store.judge_called(row));
+    if (!world_.store.went_back()) world_.violate(world_.store.judge_called(row));
     if (!refuses && !hangs) obey(row);
   });
   const bool is_accepted = !hangs && !refuses && !is_deaf;
@@ -41,7 +41,7 @@ void SimHooks::call(const model::ScaleChange& row, std::function<void(const std:
 /// One that is older than what it has obeyed is dropped; the same again is harmless.
 void SimHooks::obey(const model::ScaleChange& row) {
   world_.store.note_obeyed(row.id);
-  if (row.id < newest_) return world_.marks.hit("late_hook_call");
+  if (row.id < newest_) return world_.trace("hook drops", std::to_string(row.id));
   if (row.id == newest_) world_.marks.hit("hook_call_repeated");
   newest_ = row.id;
   for (const model::WorkerKey& worker : row.stoppable) stop(worker);

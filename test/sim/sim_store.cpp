@@ -114,6 +114,9 @@ bool SimStore::go_back(const master::StoredMark& noted) {
   if (!backup_ || backup_->epoch == Epoch{}) return false;
   const master::StoredMark copied{backup_->epoch, backup_->watermark};
   if (copied >= master::StoredMark{tables_.epoch, tables_.watermark}) return false;
+  // An edit alone moves no watermark: a copy that lacks only that is noticed by nobody (docs/operating.md).
+  const bool lacks_edits_alone = backup_->watermark == tables_.watermark && backup_->versions.size() != tables_.versions.size();
+  if (lacks_edits_alone) return false;
   for (const auto& [id, run] : tables_.runs) {
     const auto kept = backup_->runs.find(id);
     const bool same = kept != backup_->runs.end() &&

@@ -5,6 +5,7 @@
 #include "common/zk/lease_rules.h"
 #include "common/zk/paths.h"
 #include "common/zk/reattach_rules.h"
+#include "demand_draw.h"
 #include "worker_node.h"
 #include "world.h"
 
@@ -25,7 +26,8 @@ SimWorker::SimWorker(World& world, std::size_t index, std::string id, std::int32
     : world_(world),
       index_(index),
       id_(std::move(id)),
-      slots_(slots),
+      slots_(slots + more_slots(world.recipe.seed)),
+      offers_(offers_of(world.recipe.seed, index)),
       server_(world.random.index(world.zookeeper.server_count())),
       host_dice_(world.recipe.seed, 38 + index * 64),
       clock_(world.clockwork) {
@@ -49,6 +51,7 @@ model::WorkerInfo SimWorker::info() const {
   info.key = key_;
   info.address = {"sim", static_cast<std::uint16_t>(index_)};
   info.slots = slots_;
+  info.offers = offers_;
   info.handlers = handlers_of(world_, id_);
   Random dice(world_.recipe.seed * 100 + static_cast<std::uint64_t>(id_.back()), 36);
   info.rank = static_cast<std::int32_t>(dice.below(3));
@@ -119,6 +122,7 @@ void SimWorker::start_proper() {
   frozen_until_ = still_until_;
   worker::desk::TableLimits table_limits;
   table_limits.slots = slots_;
+  table_limits.offers = offers_;
   table_limits.tombstones = world_.limits.tombstones;
   table_limits.told_tombstones = world_.limits.told_tombstones;
   table_ = std::make_unique<AttemptTable>(table_limits);
@@ -126,13 +130,13 @@ void SimWorker::start_proper() {
   read_outbox();
   clean_up_behind_the_dead();
   for (const auto& [key, process] : processes_) {
-    table_->adopt({key, process.life, TableEntry::State::Running, process.started, {}});
+    table_->adopt({key, process.life, TableEntry::State::Running, process.started, {}, taken_[key]});
   }
   for (const auto& [key, report] : untold_) {  // the warden reports them again
-    table_->adopt({key, report.worker, TableEntry::State::Running, report.started, {}});
+    table_->adopt({key, report.worker, TableEntry::State::Running, report.started, {}, taken_[key]});
   }
   for (const auto& [key, report] : outbox_) {
-    table_->adopt({key, report.worker, TableEntry::State::Finished, report.started, report.outcome});
+    table_->adopt({key, report.worker, TableEntry::State::Finished, report.started, report.outcome, taken_[key]});
   }
   writing_ = false;
   begin_life();
@@ -310,17 +314,23 @@ void SimWorker::kill_unvouched(model::AttemptKey key, std::int64_t serial) {
     return;
   }
   if (found->second.disconnect_grace > 0ms && vouchers_.is_vouched(clock_.mono())) return;
-  if (found->second.is_cleaning) {  // it goes on, but the leader may count it as over
-    if (!std::exchange(found->second.is_released, true)) world_.violate(world_.truth.end(key, world_.now()));
-    world_.marks.hit("cleanup_without_voucher");
-    return;
+  if (!found->second.is_cleaning) {
+    world_.marks.hit("killed_without_voucher");
+    model::Outcome outcome;
+    outcome.state = RunState::Lost;
+    outcome.reason = model::Reason::WorkerLost;
+    outcome.started = found->second.started;
+    end_process(key, serial, outcome);
   }
-  world_.marks.hit("killed_without_voucher");
-  model::Outcome outcome;
-  outcome.state = RunState::Lost;
-  outcome.reason = model::Reason::WorkerLost;
-  outcome.started = found->second.started;
-  end_process(key, serial, outcome);
+  release_cleanup(key);
+}
+
+/// A cleanup goes on without a voucher, but the leader may count its attempt as over.
+void SimWorker::release_cleanup(model::AttemptKey key) {
+  const auto found = processes_.find(key);
+  if (found == processes_.end() || !found->second.is_cleaning) return;
+  if (!std::exchange(found->second.is_released, true)) world_.violate(world_.truth.end(key, world_.now()));
+  world_.marks.hit("cleanup_without_voucher");
 }
 
 void SimWorker::renew(std::int64_t life) {

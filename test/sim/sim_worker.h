@@ -130,6 +130,7 @@ class SimWorker {
   void end_process(model::AttemptKey key, std::int64_t serial, model::Outcome outcome);
   void tell_end(model::AttemptKey key, const model::WorkerKey& life, model::Outcome outcome);
   void kill_unvouched(model::AttemptKey key, std::int64_t serial);
+  void release_cleanup(model::AttemptKey key);
   // sim_cleanups.cpp
   bool begin_cleanup(model::AttemptKey key, Process& process, const model::Outcome& outcome);
   void clean_up(model::AttemptKey key, std::int64_t serial);
@@ -145,6 +146,7 @@ class SimWorker {
   const std::size_t index_;
   const std::string id_;
   const std::int32_t slots_;
+  const model::Amounts offers_;
   std::size_t server_ = 0;              ///< of ZooKeeper
   bool host_up_ = false;
   bool spare_ = false;
@@ -177,6 +179,7 @@ class SimWorker {
   Epoch told_;                          ///< the highest epoch that this host knows, for the judge
   std::optional<std::size_t> leader_;
   std::map<model::AttemptKey, Process> processes_;
+  std::map<model::AttemptKey, model::Demand> taken_;  ///< what each attempt takes that ever began here
   std::map<model::AttemptKey, model::WorkerKey> owed_;  ///< cleanups, on its disk; in whose life they began
   std::map<model::AttemptKey, model::AttemptReport> untold_;  ///< ended; the warden remembers them
   std::map<model::AttemptKey, model::AttemptReport> outbox_;  ///< synced, not acknowledged

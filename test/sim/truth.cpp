@@ -28,6 +28,7 @@ std::string Truth::begin(const Start& start) {
     if (wrong.empty()) wrong = judge_before(start);
     if (wrong.empty()) wrong = judge_tokens(start);
   }
+  if (wrong.empty()) wrong = judge_demand(start);
   ever_[start.key] = start;
   live_[start.key] = start.job;
   return wrong;
@@ -50,6 +51,32 @@ std::string Truth::judge_beside(const Start& start) const {
   if (of_job.size() < most || of_job.empty()) return "";
   return "P4: " + named(start.key) + " overlaps " + named(of_job.back()) + " of the same job, which allows " +
          std::to_string(start.at_once) + " at once";
+}
+
+/// All that lives on its host, whatever leaders and databases remember of it.
+std::string Truth::judge_demand(const Start& start) const {
+  model::Demand sum = start.demand;
+  for (const auto& [other, job] : live_) {
+    const Start& begun = ever_.at(other);
+    if (begun.worker != start.worker || other == start.key) continue;
+    sum.slots += begun.demand.slots;
+    model::add_amounts(sum.needs, begun.demand.needs);
+  }
+  const bool is_wide = !start.demand.is_plain();
+  if (is_wide) marks_.hit("wide_run_started");
+  if (is_wide && sum.slots == start.slots) marks_.hit("all_slots_taken_with_a_wide_run");
+  if (sum.slots > start.slots) {
+    return "P48: " + named(start.key) + " starts, and with it " + std::to_string(sum.slots) + " slots are taken, of " +
+           std::to_string(start.slots);
+  }
+  for (const auto& [name, taken] : sum.needs) {
+    const std::int64_t most = model::amount_of(start.offers, name);
+    if (start.demand.needs.contains(name) && taken == most) marks_.hit("all_of_an_amount_taken");
+    if (taken <= most) continue;
+    return "P48: " + named(start.key) + " starts, and with it " + std::to_string(taken) + " of " + name +
+           " are taken, of " + std::to_string(most);
+  }
+  return "";
 }
 
 /// Counts that may have been in force since the oldest of those alive was sent, by the batch that said so.

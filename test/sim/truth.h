@@ -1,7 +1,7 @@
 // What really happens in a simulated world, whatever its processes believe: which attempts are alive, and how
 // they ended. Judges every start: P4 (one live attempt per run, and as many per job as its concurrency), P5
 // (never again after a loss), P6 (row first, once), P12 (no rerun of a known success), P41 (no more tokens than
-// there are).
+// there are), P48 (what lives on a worker takes no more of it than it has).
 #pragma once
 
 #include <map>
@@ -27,6 +27,9 @@ class Truth {
     std::int32_t loss_most = model::kLossMost;
     std::map<std::pair<std::string, std::string>, std::int32_t> uses;  ///< tokens of semaphores
     std::size_t worker = 0;
+    model::Demand demand = {};
+    std::int32_t slots = 0;            ///< that its worker has
+    model::Amounts offers = {};        ///< the same, beside them
     MonoTime at{};
   };
 
@@ -63,6 +66,7 @@ class Truth {
  private:
   std::string judge_beside(const Start& start) const;
   std::string judge_before(const Start& start) const;
+  std::string judge_demand(const Start& start) const;
   std::string judge_tokens(const Start& start) const;
   bool was_given_up_unasked(model::AttemptKey key) const;
   bool stood_still_beside(model::AttemptKey other, MonoTime now) const;

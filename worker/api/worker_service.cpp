@@ -76,6 +76,8 @@ desk::Order order_of(const thrift::DispatchItem& item, const model::JobWork* sha
   order.timeout = Millis{std::max<std::int64_t>(item.timeout_ms, 0)};
   order.kill_grace = Millis{std::max<std::int64_t>(item.kill_grace_ms, 0)};
   order.disconnect_grace = Millis{std::max<std::int64_t>(item.disconnect_grace_ms, 0)};
+  if (item.__isset.slots) order.demand.slots = std::max(item.slots, 1);
+  if (item.__isset.needs) order.demand.needs = item.needs;
   set_work(order, item, shared);
   if (item.__isset.checkpoint) order.checkpoint = item.checkpoint;
   return order;

@@ -166,8 +166,10 @@ Refusal AttemptDesk::refusal_of(const Envelope& envelope, const Order& order, Or
     answer.detail = unfit->detail;
     return table_.refuse(order.key, unfit->refusal);
   }
-  const auto verdict = table_.accept(envelope, order.key, vouchers_, parts_.clock.mono());
+  const auto verdict = table_.accept(envelope, order.key, vouchers_, parts_.clock.mono(), order.demand);
   is_new = verdict.is_new;
+  const bool is_wide = !order.demand.is_plain();
+  if (verdict.refusal == Refusal::NoSlot && is_wide) answer.detail = table_.lacking(order.demand);
   return verdict.refusal;
 }
 

@@ -112,8 +112,9 @@ class AttemptDesk final : public AttemptEvents {
   void vouchers_unguarded(MonoTime now) override;
 
   // --- figures
-  /// Attempts that hold a slot.
+  /// Attempts that hold slots.
   std::int32_t busy() const;
+  std::int32_t used_slots() const;
   DeskCounts counts() const;
 
  private:

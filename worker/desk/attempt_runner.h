@@ -38,6 +38,7 @@ struct Adopted {
   model::WorkerKey life;           ///< in which it was accepted
   WallTime started{};
   Millis disconnect_grace{0};
+  model::Demand demand = {};
 };
 
 /// What a runner tells the desk. Everything is passed by value and nothing waits. The runner holds no lock

@@ -1,5 +1,9 @@
 #include "worker/desk/attempt_table.h"
 
+#include <fmt/format.h>
+
+#include "common/base/size_text.h"
+
 namespace rota::worker::desk {
 
 using model::Refusal;
@@ -34,7 +38,8 @@ Refusal AttemptTable::check(const Envelope& envelope) const {
 }
 
 AttemptTable::Verdict AttemptTable::accept(const Envelope& envelope, model::AttemptKey key,
-                                           const VoucherRules& vouchers, MonoTime now) {
+                                           const VoucherRules& vouchers, MonoTime now,
+                                           const model::Demand& demand) {
   if (const Refusal refusal = check(envelope); refusal != Refusal::None) return {refusal};
   if (entries_.contains(key)) return {};
   expire(now);
@@ -42,10 +47,12 @@ AttemptTable::Verdict AttemptTable::accept(const Envelope& envelope, model::Atte
   if (const auto before = refused_.find(key); before != refused_.end()) return {before->second};
   if (draining_) return {refuse(key, Refusal::Draining)};
   if (!vouchers.is_vouched(now)) return {refuse(key, Refusal::NoVoucher)};
-  if (full_ || free_slots() <= 0) return {refuse(key, Refusal::NoSlot)};
+  const bool has_room = demand.is_plain() ? free_slots() > 0 : lacking(demand).empty();
+  if (full_ || !has_room) return {refuse(key, Refusal::NoSlot)};
   raise_epoch(envelope.epoch);
-  entries_.emplace(key, TableEntry{key, life_, TableEntry::State::Accepted, {}, {}});
+  entries_.emplace(key, TableEntry{key, life_, TableEntry::State::Accepted, {}, {}, demand});
   ++busy_;
+  take(demand, 1);
   return {Refusal::None, true};
 }
 
@@ -60,6 +67,7 @@ bool AttemptTable::started(model::AttemptKey key, WallTime when) {
 bool AttemptTable::withdraw(model::AttemptKey key) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.state != TableEntry::State::Accepted) return false;
+  take(found->second.demand, -1);
   entries_.erase(found);
   --busy_;
   refuse(key, Refusal::NoSlot);
@@ -79,7 +87,7 @@ bool AttemptTable::finished(model::AttemptKey key, const model::Outcome& outcome
   found->second.state = TableEntry::State::Finished;
   found->second.outcome = outcome;
   --busy_;
-  if (may_live(outcome)) ++unusable_;
+  if (!may_live(outcome)) take(found->second.demand, -1);
   return true;
 }
 
@@ -106,9 +114,37 @@ void AttemptTable::expire(MonoTime now) {
 
 bool AttemptTable::adopt(const TableEntry& entry) {
   if (!entries_.emplace(entry.key, entry).second) return false;
-  if (entry.state != TableEntry::State::Finished) ++busy_;
-  if (entry.state == TableEntry::State::Finished && may_live(entry.outcome)) ++unusable_;
+  const bool is_over = entry.state == TableEntry::State::Finished;
+  if (!is_over) ++busy_;
+  if (!is_over || may_live(entry.outcome)) take(entry.demand, 1);
   return true;
+}
+
+void AttemptTable::set_demand(model::AttemptKey key, const model::Demand& demand) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  TableEntry& entry = found->second;
+  if (entry.state != TableEntry::State::Finished || may_live(entry.outcome)) {
+    take(entry.demand, -1);
+    take(demand, 1);
+  }
+  entry.demand = demand;
+}
+
+void AttemptTable::take(const model::Demand& demand, std::int32_t by) {
+  used_slots_ += by * demand.slots;
+  if (!demand.needs.empty()) model::add_amounts(used_, demand.needs, by);
+}
+
+std::string AttemptTable::lacking(const model::Demand& demand) const {
+  if (free_slots() < demand.slots) {
+    return fmt::format("slots: {} needed, {} free", demand.slots, free_slots());
+  }
+  for (const auto& [name, amount] : demand.needs) {
+    if (free_of(name) >= amount) continue;
+    return fmt::format("{}: {} needed, {} free", name, format_size(amount), format_size(free_of(name)));
+  }
+  return {};
 }
 
 const TableEntry* AttemptTable::find(model::AttemptKey key) const {

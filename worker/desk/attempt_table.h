@@ -1,8 +1,6 @@
 // What this worker holds, accepts and refuses: the worker's own small core. Pure: no clock, no thread,
 // no I/O; time comes in as an argument. The shell persists the epoch and the outcomes, starts and kills.
 //
-//   accept -> Accepted -> started -> Running -> finished -> Finished -> acknowledged -> tombstone
-//   Accepted -> finished (it could not be started, or was cancelled first)
 //
 // A tombstone remembers, for at most an hour, that an attempt ended here, so that a late repeat of its
 // dispatch starts nothing.
@@ -13,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@ namespace rota::worker::desk {
 
 struct TableLimits {
   std::int32_t slots = 1;
+  model::Amounts offers = {};          ///< beside them
   Millis tombstone_age{3'600'000};
   std::size_t tombstones = 100'000;
   std::size_t told_tombstones = 10'000;  ///< the newest so many stand in an inventory
@@ -39,6 +39,7 @@ struct TableEntry {
   State state = State::Accepted;
   WallTime started{};         ///< Running, Finished
   model::Outcome outcome;     ///< Finished
+  model::Demand demand = {};  ///< what it takes until its end is proven
 };
 
 /// Owner: the desk. Thread: the owner's; it has no lock of its own.
@@ -72,7 +73,7 @@ class AttemptTable {
     bool is_new = false;
   };
   Verdict accept(const Envelope& envelope, model::AttemptKey key, const VoucherRules& vouchers,
-                 MonoTime now);
+                 MonoTime now, const model::Demand& demand = {});
 
   /// It runs. False when it is not held as Accepted.
   bool started(model::AttemptKey key, WallTime when);
@@ -81,7 +82,7 @@ class AttemptTable {
   bool withdraw(model::AttemptKey key);
 
   /// It ended; its outcome is stored already. False when it is not held or had ended before. An
-  /// attempt whose death is not proven (KillFailed, except CleanupFailed) keeps its slot forever.
+  /// attempt whose death is not proven (KillFailed, except CleanupFailed) keeps what it takes forever.
   bool finished(model::AttemptKey key, const model::Outcome& outcome);
 
   /// What it may not accept for the runner's sake; final like its own refusals. Gives `refusal` back.
@@ -93,6 +94,8 @@ class AttemptTable {
   /// After a restart of the proper: what the warden still holds (Running), or an outcome of the outbox
   /// (Finished). False when the key is held already.
   bool adopt(const TableEntry& entry);
+  /// After a restart of the proper, of an attempt that is held: what the warden noted that it takes.
+  void set_demand(model::AttemptKey key, const model::Demand& demand);
 
   /// Drops tombstones past their age. accept and acknowledged do it by themselves.
   void expire(MonoTime now);
@@ -104,12 +107,20 @@ class AttemptTable {
   const std::map<model::AttemptKey, TableEntry>& entries() const { return entries_; }
   /// Accepted or Running.
   std::int32_t busy() const { return busy_; }
+  /// Slots that attempts take, those of dead ones included whose death was not proven.
+  std::int32_t used_slots() const { return used_slots_; }
   /// Slots that may be used now.
-  std::int32_t free_slots() const { return limits_.slots - busy_ - unusable_; }
+  std::int32_t free_slots() const { return limits_.slots - used_slots_; }
+  std::int64_t free_of(const std::string& name) const {
+    return model::amount_of(limits_.offers, name) - model::amount_of(used_, name);
+  }
+  /// What is not free of that, "memory: 8GiB needed, 4GiB free"; empty: all is.
+  std::string lacking(const model::Demand& demand) const;
   std::size_t tombstone_count() const { return buried_.size(); }
 
  private:
   void bury(model::AttemptKey key, MonoTime now);
+  void take(const model::Demand& demand, std::int32_t by);
 
   TableLimits limits_;
   model::WorkerKey life_;
@@ -117,7 +128,8 @@ class AttemptTable {
   bool draining_ = false;
   bool full_ = false;
   std::int32_t busy_ = 0;
-  std::int32_t unusable_ = 0;  ///< slots held by attempts whose death was not proven
+  std::int32_t used_slots_ = 0;
+  model::Amounts used_;
   std::map<model::AttemptKey, TableEntry> entries_;
   std::deque<std::pair<MonoTime, model::AttemptKey>> burials_;  ///< oldest first
   std::set<model::AttemptKey> buried_;

@@ -14,7 +14,7 @@ Result<void> AttemptDesk::open(const std::vector<AttemptReport>& unreported) {
     for (const AttemptReport& report : unreported) {
       keys.insert(report.key);
       table_.adopt({report.key, report.worker, TableEntry::State::Finished, report.outcome.started,
-                    report.outcome});
+                    report.outcome, {}});
     }
   }
   return parts_.runner.open(*this, keys);
@@ -24,7 +24,9 @@ Result<void> AttemptDesk::open(const std::vector<AttemptReport>& unreported) {
 
 bool AttemptDesk::adopted(const Adopted& attempt) {
   std::scoped_lock lock(mutex_);
-  if (!table_.adopt({attempt.key, attempt.life, TableEntry::State::Running, attempt.started, {}})) {
+  const auto running = TableEntry::State::Running;
+  if (!table_.adopt({attempt.key, attempt.life, running, attempt.started, {}, attempt.demand})) {
+    table_.set_demand(attempt.key, attempt.demand);
     return false;
   }
   if (attempt.disconnect_grace > Millis{0}) disconnect_graces_[attempt.key] = attempt.disconnect_grace;
@@ -113,6 +115,11 @@ void AttemptDesk::acknowledged(const std::vector<model::AttemptKey>& keys) {
 std::int32_t AttemptDesk::busy() const {
   std::scoped_lock lock(mutex_);
   return table_.busy();
+}
+
+std::int32_t AttemptDesk::used_slots() const {
+  std::scoped_lock lock(mutex_);
+  return table_.used_slots();
 }
 
 DeskCounts AttemptDesk::counts() const {

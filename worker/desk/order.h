@@ -33,6 +33,7 @@ struct Order {
   Millis timeout{0};               ///< 0: none
   Millis kill_grace{10'000};
   Millis disconnect_grace{0};
+  model::Demand demand;            ///< what it takes of the worker while it is here
   model::JobWork work;
   model::Parameters parameters;    ///< already laid over the job's
   std::optional<std::string> checkpoint;  ///< what an earlier attempt of the run saved last

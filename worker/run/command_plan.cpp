@@ -59,6 +59,25 @@ std::string interpreter_of(const model::JobWork& work) {
   return words.empty() ? std::string() : words.front();
 }
 
+namespace {
+
+/// "2 cpu 4 memory 1073741824"; names are words.
+std::string demand_line(const model::Demand& demand) {
+  std::string line = std::to_string(demand.slots);
+  for (const auto& [name, amount] : demand.needs) line += " " + name + " " + std::to_string(amount);
+  return line + "\n";
+}
+
+model::Demand read_demand(std::istream& in) {
+  model::Demand demand;
+  if (!(in >> demand.slots)) return {};
+  std::string name;
+  for (std::int64_t amount = 0; in >> name >> amount;) demand.needs[name] = amount;
+  return demand;
+}
+
+}  // namespace
+
 std::string encode_note(const AttemptNote& note) {
   return "1\n" + note.life.id + "\n" + note.life.incarnation + "\n" +
          std::to_string(note.cap_bytes) + "\n" + std::to_string(note.kill_grace.count()) + " " +
@@ -66,7 +85,8 @@ std::string encode_note(const AttemptNote& note) {
          " " + std::to_string(note.limits.cpu.count()) + " " +
          std::to_string(note.limits.folder_bytes) + " " +
          std::to_string(static_cast<int>(note.keep_folder)) + "\n" + note.folder + "\n" +
-         (note.is_handler ? "handler\n" : "\n") + std::to_string(note.limits.milli_cpus) + "\n";
+         (note.is_handler ? "handler\n" : "\n") + std::to_string(note.limits.milli_cpus) + "\n" +
+         demand_line(note.demand);
 }
 
 namespace {
@@ -90,6 +110,7 @@ void read_newer_lines(std::istream& in, AttemptNote& note) {
   std::string kind;
   note.is_handler = std::getline(in, kind) && kind == "handler";
   if (!(in >> note.limits.milli_cpus)) note.limits.milli_cpus = 0;
+  note.demand = read_demand(in);
 }
 
 }  // namespace

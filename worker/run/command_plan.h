@@ -28,6 +28,7 @@ struct AttemptNote {
   model::KeepFolder keep_folder = model::KeepFolder::Never;
   std::string folder{};      ///< of the attempt's own; empty: none
   bool is_handler = false;   ///< in a process of its own
+  model::Demand demand{};    ///< what it takes of the worker
 };
 std::string encode_note(const AttemptNote& note);
 /// Corrupt when another version wrote it.

@@ -1,7 +1,6 @@
 // What runs behind an attempt whose job has a `cleanup`. The attempt stays held, with slot and folder,
 // until the cleanup has ended; only then is its end told. All on the loop's thread, except where it says so.
 //
-//   note on the disk -> the attempt runs -> ended -> the cleanup runs -> ended -> events_->ended
 //
 // Whoever dies in between: a later life finds the note, and what the warden holds. An attempt that the warden
 // does not know any more died with an earlier warden; its cleanup runs then.
@@ -119,7 +118,8 @@ void ProcessRunner::clean_up_behind_the_dead(const std::set<model::AttemptKey>& 
     AttemptNote of_attempt;
     if (auto read = decode_note(note->start.note)) of_attempt = *read;
     // Its outcome is safe, which is after its cleanup.
-    if (unreported.contains(key) || !events_->adopted({key, of_attempt.life, note->accepted, Millis{0}})) {
+    const desk::Adopted died{key, of_attempt.life, note->accepted, Millis{0}, of_attempt.demand};
+    if (unreported.contains(key) || !events_->adopted(died)) {
       cleanups_.forget(key);
       (void)warden_.forget(cleanup_key(key));
       continue;
@@ -131,13 +131,13 @@ void ProcessRunner::clean_up_behind_the_dead(const std::set<model::AttemptKey>& 
       std::scoped_lock lock(mutex_);
       live_.emplace(key, live);
     }
-    warden::Ended died;
-    died.key = to_warden(key);
-    died.killed_by = warden::KilledBy::Stop;
-    died.proven_empty = true;
-    died.started_wall = note->accepted;
-    died.ended_wall = clock_.wall();
-    begin_cleanup(died);
+    warden::Ended end;
+    end.key = to_warden(key);
+    end.killed_by = warden::KilledBy::Stop;
+    end.proven_empty = true;
+    end.started_wall = note->accepted;
+    end.ended_wall = clock_.wall();
+    begin_cleanup(end);
   }
   for (const auto& [key, held] : held_cleanups_) (void)warden_.forget(held.running.key);
   held_cleanups_.clear();

@@ -237,7 +237,7 @@ void ProcessRunner::on_held(warden::Held held) {
   const model::AttemptKey key = from_warden(held.running.key);
   AttemptNote note;
   if (auto read = decode_note(held.note)) note = *read;
-  if (!events_->adopted({key, note.life, held.running.started_wall, held.disconnect_grace})) {
+  if (!events_->adopted({key, note.life, held.running.started_wall, held.disconnect_grace, note.demand})) {
     (void)warden_.forget(to_warden(key));  // told again to the next life if this is lost
     return;
   }

@@ -45,6 +45,7 @@ DispatchItem item_of(const State& state, const RunEntry& run) {
   item.timeout = limit_of_attempt(state, run).most;
   item.kill_grace = run.rules().kill_grace;
   item.disconnect_grace = run.rules().disconnect_grace;
+  item.demand = {run.rules().slots, run.rules().needs};
   item.parameters = run.row().parameters;
   item.parent = run.progress().parentage().parent;
   item.parent_ended = run.progress().parentage().ended;
@@ -116,38 +117,65 @@ model::WorkerKey choose_for(WorkerTable& workers, const RunEntry& run, const Slo
   return choose_among(workers, run, workers.open_for(key));
 }
 
-/// Whether a worker may take the next run of this queue, and tokens are free for it; if not, the queue says
-/// why.
-bool may_send(Context& ctx, const SlotQueueKey& key) {
+/// What became of a run whose turn it was.
+enum class Turned {
+  Gone,         ///< an attempt was sent, or it ended, since it had no turn any more
+  QueueWaits,   ///< no run of its queue can be sent now
+  SpaceWaits    ///< none of its queue and namespace
+};
+
+/// Queues that wait for workers, in the order of their turns: what becomes free is theirs first.
+using Waiting = std::vector<const SlotQueueKey*>;
+
+/// No worker has room for a run of that queue now. For a wide one a worker is kept, unless it lacks tokens
+/// too.
+void wait_for_worker(State& state, const SlotQueueKey& key, Waiting& before) {
+  const bool is_wide = !key.demand.is_plain();
+  const bool is_kept = is_wide && state.tokens().would_get(key) && state.workers().keep_for(key, before);
+  state.tokens().step_back(key);
+  if (!is_kept) before.push_back(&key);
+}
+
+/// Whether a worker may take that run, which is the next of this queue, and limits and tokens allow it; if
+/// not, the queue says why. Empty: it may.
+std::optional<Turned> why_not_sent(Context& ctx, const SlotQueueKey& key, RunId next, Waiting& before) {
   State& state = ctx.state;
   SlotQueue& queue = *state.slot_queues().find(key);
   if (!state.workers().may_serve(key)) {
-    state.tokens().step_back(key);
+    wait_for_worker(state, key, before);
     note_blocked(ctx, queue, blocked_reason(state, key));
-    return false;
+    return Turned::QueueWaits;
   }
-  if (gets_tokens(state, key)) return true;
+  if (key.demand.slots > 1) {
+    const std::string& space = state.find_run(next)->job().row.space();
+    if (!state.quotas().ask_for(next, key.pool, space, key.demand.slots)) return Turned::SpaceWaits;
+  }
+  if (gets_tokens(state, key)) return std::nullopt;
   note_blocked(ctx, queue, Reason::WaitsForSemaphore);
-  return false;
+  return Turned::QueueWaits;
 }
 
-/// True when an attempt was sent, or a run ended that had no turn any more.
-bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
+model::WorkerKey choose_worker_for(WorkerTable& workers, const RunEntry& run, const SlotQueueKey& key) {
+  if (!key.demand.is_plain()) {
+    if (const LifeEntry* kept = workers.kept_with_room(key)) return kept->key();
+  }
+  return run.is_bound() ? *workers.open_for(key).with_id(key.worker) : choose_for(workers, run, key);
+}
+
+Turned dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next, Waiting& before) {
   State& state = ctx.state;
-  if (!may_send(ctx, key)) return false;
+  if (const auto waits = why_not_sent(ctx, key, next, before)) return *waits;
   RunEntry& run = *state.find_run(next);
   if (out_of_time_at(state, run).value_or(WallTime::max()) <= ctx.at) {  // before its timer, after a takeover
     end_out_of_time(ctx, run);
-    return true;
+    return Turned::Gone;
   }
   JobEntry& job = run.job();
-  const model::WorkerKey choice =
-      run.is_bound() ? *state.workers().open_for(key).with_id(key.worker)
-                     : choose_for(state.workers(), run, key);
+  const model::WorkerKey choice = choose_worker_for(state.workers(), run, key);
   LifeEntry& life = *state.find_life(choice);
   if (run.is_bound() && !is_of_start(run, life)) {
     end_with_start(ctx, run, kStartedAgain);
-    return true;
+    return Turned::Gone;
   }
   const bool takes_turn = !run.is_bound() && run.rules().route == model::RouteKind::RoundRobin;
   if (takes_turn) job.last_worker.set(life.key().id);
@@ -165,7 +193,7 @@ bool dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next) {
                                                  {"job", job_of(state, run)},
                                                  {"worker", life.key().id}});
   }
-  return true;
+  return Turned::Gone;
 }
 
 /// The first row of a new run that found no slot says why.
@@ -188,19 +216,45 @@ void explain_waiting(Context& ctx) {
   }
 }
 
+/// Runs whose turn has come before, and for which a limit is kept.
+void send_kept(Context& ctx, const std::string& pool) {
+  for (const RunId id : ctx.state.quotas().kept_in(pool)) {
+    const RunEntry* run = ctx.state.find_run(id);
+    Waiting before;
+    if (run != nullptr && run->in_slot_queue()) dispatch_one(ctx, slot_queue_of(*run), id, before);
+  }
+}
+
+/// No run of it has a turn while their namespaces are full, which may last: then no worker is kept for it
+/// either.
+void stop_keeping_in_vain(State& state, const SlotQueueKey& key) {
+  const SlotQueue& queue = *state.slot_queues().find(key);
+  const bool has_turn = std::ranges::any_of(queue.turns(), [&](const auto& each) {
+    const QuotaTable::Side* side = state.quotas().find(model::QuotaOf::Space, std::string(each.first));
+    return side == nullptr || !side->is_full() || side->kept_for() != RunId{};
+  });
+  if (!has_turn) state.workers().stop_keeping(key);
+}
+
 void pump_pool(Context& ctx, const std::string& pool) {
   State& state = ctx.state;
+  Waiting before;
+  send_kept(ctx, pool);
   const std::vector<SlotQueueKey> keys = state.slot_queues().of_pool(pool);
   PoolTurns turns(state.slot_queues(), keys, &state.quotas());
   while (!state.quotas().is_full(model::QuotaOf::Pool, pool)) {
     const auto next = turns.next();
     if (!next) break;
-    if (!dispatch_one(ctx, keys[next->queue], next->run)) turns.close(next->queue);
+    const SlotQueueKey& key = keys[next->queue];
+    const Turned turned = dispatch_one(ctx, key, next->run, before);
+    if (turned == Turned::QueueWaits) turns.close(next->queue);
+    if (turned == Turned::SpaceWaits) turns.close(next->queue, state.find_run(next->run)->job().row.space());
   }
   for (const std::string& space : turns.passed()) state.quotas().note_passed(space, pool);
   for (const SlotQueueKey& key : keys) {
     if (state.slot_queues().find(key) == nullptr) continue;
     if (!key.uses.empty() && is_held_back(state, key)) state.tokens().step_back(key);
+    if (!key.demand.is_plain()) stop_keeping_in_vain(state, key);
     explain_new(ctx, key);
   }
 }
@@ -326,6 +380,11 @@ Reason blocked_reason(const State& state, const SlotQueueKey& queue) {
   if (standing.reconciled > 0) return Reason::WorkersDraining;
   if (!state.listings().is_listed()) return Reason::WorkersSettling;
   if (standing.present > 0) return Reason::WorkerUnreconciled;
+  if (!queue.demand.is_plain()) {
+    SlotQueueKey narrow = queue;
+    narrow.demand = {};
+    if (state.workers().standing_for(narrow).present > 0) return Reason::NoWorkerHas;
+  }
   const SlotQueueKey any_handler{queue.pool, queue.worker, {}, Gate::Any, queue.select, queue.except};
   const bool are_selected = state.workers().standing_for(any_handler).present > 0;
   if (are_selected) return Reason::HandlerUnknown;

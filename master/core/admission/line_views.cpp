@@ -8,13 +8,13 @@
 namespace rota::master::core {
 
 LineViews::LineViews(const State& state) {
-  for (const auto& [key, queue] : state.slot_queues().all()) add_queue(key.pool, queue);
+  for (const auto& [key, queue] : state.slot_queues().all()) add_queue(key, queue);
   std::ranges::sort(places_);
   passed_.resize(view_.lines.size());
   add_spaces(state);
 }
 
-void LineViews::add_queue(const std::string& pool, const SlotQueue& queue) {
+void LineViews::add_queue(const SlotQueueKey& key, const SlotQueue& queue) {
   for (const auto& [space, turns] : queue.turns()) {
     for (const Turn& turn : turns) {
       if (view_.lines.size() >= kMostLineViews) {
@@ -24,7 +24,8 @@ void LineViews::add_queue(const std::string& pool, const SlotQueue& queue) {
       const SlotQueue::Line& line = queue.lines().at(turn.line);
       LineView view;
       view.line = static_cast<std::int64_t>(turn.line);
-      view.pool = pool;
+      view.pool = key.pool;
+      view.slots = key.demand.slots;
       view.space = std::string(space);
       view.runs = static_cast<std::int64_t>(line.runs.size());
       view.rank = turn.rank;

@@ -15,6 +15,7 @@
 namespace rota::master::core {
 
 class SlotQueue;
+struct SlotQueueKey;
 class RunEntry;
 class State;
 
@@ -26,6 +27,7 @@ struct LineView {
   std::int64_t rank = 0, held = 0, last = 0;
   RunId head;
   std::int64_t priority = 0;
+  std::int64_t slots = 1;              ///< that each of its runs takes
 };
 
 /// A namespace with runs that wait or are held, over all pools.
@@ -60,7 +62,7 @@ class LineViews {
   LinesView take() { return std::move(view_); }
 
  private:
-  void add_queue(const std::string& pool, const SlotQueue& queue);
+  void add_queue(const SlotQueueKey& key, const SlotQueue& queue);
   void add_spaces(const State& state);
 
   LinesView view_;

@@ -138,19 +138,26 @@ void handle_set_quota(Context& ctx, const SetQuota& event) {
   reply(ctx, event.token, applied);
 }
 
+bool lacks_room(const QuotaTable& quotas, QuotaOf of, const std::string& name, std::int32_t slots) {
+  if (quotas.versions() == 0) return false;
+  const QuotaTable::Side* side = quotas.find(of, name);
+  return side != nullptr && (side->is_full() || !side->has_room(slots));
+}
+
 bool is_held_back(const State& state, const SlotQueueKey& key) {
   const QuotaTable& quotas = state.quotas();
   if (quotas.versions() == 0) return false;
-  if (quotas.is_full(QuotaOf::Pool, key.pool)) return true;
+  if (lacks_room(quotas, QuotaOf::Pool, key.pool, key.demand.slots)) return true;
   const SlotQueue* queue = state.slot_queues().find(key);
   return queue != nullptr && std::ranges::all_of(queue->turns(), [&](const auto& each) {
-    return quotas.is_full(QuotaOf::Space, std::string(each.first));
+    return lacks_room(quotas, QuotaOf::Space, std::string(each.first), key.demand.slots);
   });
 }
 
 Reason why_queued(const State& state, const RunEntry& run) {
-  if (state.quotas().is_full(QuotaOf::Pool, run.rules().pool)) return Reason::PoolLimit;
-  if (state.quotas().is_full(QuotaOf::Space, run.job().row.space())) return Reason::NamespaceSlots;
+  const std::int32_t slots = run.rules().slots;
+  if (lacks_room(state.quotas(), QuotaOf::Pool, run.rules().pool, slots)) return Reason::PoolLimit;
+  if (lacks_room(state.quotas(), QuotaOf::Space, run.job().row.space(), slots)) return Reason::NamespaceSlots;
   return state.slot_queues().blocked(run);
 }
 
@@ -160,9 +167,19 @@ std::string quota_words(const State& state, const RunEntry& run, Reason reason) 
   const std::string& name = is_pool ? run.rules().pool : run.job().row.space();
   const QuotaTable::Side* side = state.quotas().find(is_pool ? QuotaOf::Pool : QuotaOf::Space, name);
   if (side == nullptr) return {};
-  return fmt::format("{} {} of {} {} is reached, {} running, {} wait", is_pool ? "limit" : "max-slots",
-                     side->quota().slots, is_pool ? "pool" : "namespace", shown_text(name), side->held(),
-                     side->queued());
+  const char* limit = is_pool ? "limit" : "max-slots";
+  const std::string of = fmt::format("{} {}", is_pool ? "pool" : "namespace", shown_text(name));
+  const std::int32_t slots = run.rules().slots;
+  if (slots > side->quota().slots) {
+    return fmt::format("it takes {} slots, and {} of {} is {}; raise it, or give the job less slots", slots,
+                       limit, of, side->quota().slots);
+  }
+  const bool is_others = side->kept_for() != RunId{} && side->kept_for() != run.id();
+  const std::string kept =
+      is_others ? fmt::format("; what becomes free is kept for run {}", side->kept_for().value) : "";
+  const std::string own = slots == 1 ? "" : fmt::format(", it takes {}", slots);
+  return fmt::format("{} {} of {} is reached, {} running, {} wait{}{}", limit, side->quota().slots, of,
+                     side->held(), side->queued(), own, kept);
 }
 
 std::int64_t firings_left(const State& state, const std::string& space, WallTime minute_of) {

@@ -51,7 +51,7 @@ std::optional<PoolTurns::Next> PoolTurns::next_of(std::set<Head>& heads, const s
 }
 
 const std::set<Turn>* PoolTurns::turns_of(std::size_t queue, const std::string& space) const {
-  if (queues_[queue] == nullptr) return nullptr;
+  if (queues_[queue] == nullptr || (!closed_.empty() && closed_.contains({queue, space}))) return nullptr;
   const SlotQueue* standing = table_.find(*queues_[queue]);
   if (standing == nullptr) return nullptr;
   const auto of_space = standing->turns().find(space);

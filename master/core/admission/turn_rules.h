@@ -43,6 +43,8 @@ class PoolTurns {
   std::optional<Next> next();
   /// None of its runs can be sent now.
   void close(std::size_t queue) { queues_[queue] = nullptr; }
+  /// None of those of that namespace.
+  void close(std::size_t queue, const std::string& space) { closed_.emplace(queue, space); }
   /// Namespaces that had no turn, for they are full.
   const std::vector<std::string>& passed() const { return passed_; }
 
@@ -57,6 +59,7 @@ class PoolTurns {
   const SlotQueueTable& table_;
   const QuotaTable* quotas_;
   std::vector<std::string> passed_;
+  std::set<std::pair<std::size_t, std::string>> closed_;
   std::vector<const SlotQueueKey*> queues_;      ///< nullptr: closed
   std::map<std::string, std::set<Head>> heads_;  ///< by namespace: the first line of each queue
   std::set<Rank> ranks_;

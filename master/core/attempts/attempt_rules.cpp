@@ -178,7 +178,7 @@ void note_unusable_slot(State& state, const RunEntry& run, const Outcome& outcom
   if (outcome.state != RunState::KillFailed || outcome.reason == Reason::CleanupFailed) return;
   LifeEntry* life = state.find_life(run.progress().worker());
   if (life == nullptr) return;
-  state.workers().lose_slot(*life);
+  state.workers().lose_slot(*life, run.rules());
 }
 
 /// The late result of an attempt that was counted as lost, or that a restored database does not know.

@@ -17,6 +17,7 @@ namespace rota::master::core {
 /// The last life of a worker that is not here, for people.
 struct DepartedWorker {
   model::WorkerInfo info;              ///< of one from before this Term its address and pool are known alone
+  std::optional<std::int32_t> had_slots = {};  ///< as its row says; unset: not known
   WallTime left{};
   MonoTime heard{};                    ///< when it last asked for a voucher
   std::string why;

@@ -85,6 +85,20 @@ class OpenWorkers {
     const Ordered& all = in(order);
     return all.empty() ? nullptr : &(*all.begin())->first;
   }
+  /// Of the first so many the first that will do.
+  template <typename Ask>
+  const model::WorkerKey* first_of(WorkerOrder order, int most, Ask will_do) const {
+    for (const Entry* each : in(order)) {
+      if (most-- == 0) return nullptr;
+      if (will_do(each->first)) return &each->first;
+    }
+    return nullptr;
+  }
+  /// With which it stands here; null: it does not.
+  const WorkerLoad* load_of(const model::WorkerKey& key) const {
+    const auto found = by_id_.find(key);
+    return found == by_id_.end() ? nullptr : &found->second.load;
+  }
   const model::WorkerKey* last(WorkerOrder order) const {
     const Ordered& all = in(order);
     return all.empty() ? nullptr : &(*all.rbegin())->first;

@@ -120,23 +120,67 @@ void QuotaTable::leave_queue(const std::string& pool, const std::string& space) 
   drop_idle(pools_, of_pool);
 }
 
-void QuotaTable::hold(const std::string& pool, const std::string& space) {
+void QuotaTable::hold(const std::string& pool, const std::string& space, std::int64_t slots) {
   Side& of_pool = pools_[pool];
-  ++of_pool.held_;
+  of_pool.held_ += slots;
   of_pool.last_turn_ = ++turns_;
-  ++spaces_[space].held_;
+  spaces_[space].held_ += slots;
 }
 
-void QuotaTable::release(const std::string& pool, const std::string& space) {
+void QuotaTable::release(const std::string& pool, const std::string& space, std::int64_t slots) {
   const auto of_pool = pools_.find(pool);
   Side& of_space = spaces_.at(space);
-  CHECK_OR_DIE(of_pool != pools_.end() && of_pool->second.held_ > 0 && of_space.held_ > 0,
+  CHECK_OR_DIE(of_pool != pools_.end() && of_pool->second.held_ >= slots && of_space.held_ >= slots,
                "more runs of a pool end than are held");
   if (of_pool->second.is_full()) pools_to_look_at_.insert(pool);
-  --of_pool->second.held_;
-  --of_space.held_;
+  of_pool->second.held_ -= slots;
+  of_space.held_ -= slots;
   if (!of_space.is_full()) pools_to_look_at_.merge(std::exchange(of_space.passed_, {}));
+  if (const auto kept = kept_.find(of_space.kept_for_); kept != kept_.end()) {
+    pools_to_look_at_.insert(kept->second.pool);
+  }
   drop_idle(pools_, of_pool);
+}
+
+// --- runs that take several slots
+
+bool QuotaTable::ask_for(RunId run, const std::string& pool, const std::string& space, std::int64_t slots) {
+  if (versions_ == 0) return true;
+  bool is_blocked = false;
+  std::vector<Side*> lacking;
+  for (Side* side : {&pools_[pool], &spaces_[space]}) {
+    const bool is_others = side->kept_for_ != RunId{} && side->kept_for_ != run;
+    const bool is_never = side->quota().slots >= 0 && slots > side->quota().slots;
+    is_blocked = is_blocked || is_others || is_never;
+    if (!side->has_room(slots)) lacking.push_back(side);
+  }
+  if (is_blocked) stop_keeping(run);
+  if (is_blocked || lacking.empty()) return !is_blocked;
+  for (Side* side : lacking) side->kept_for_ = run;
+  kept_[run] = {pool, space};
+  return false;
+}
+
+void QuotaTable::stop_keeping(RunId run) {
+  const auto at = kept_.find(run);
+  if (at == kept_.end()) return;
+  const Kept kept = at->second;
+  kept_.erase(at);
+  Side& of_space = spaces_.at(kept.space);
+  if (const auto of_pool = pools_.find(kept.pool); of_pool != pools_.end()) {
+    if (of_pool->second.kept_for_ == run) of_pool->second.kept_for_ = RunId{};
+  }
+  if (of_space.kept_for_ == run) of_space.kept_for_ = RunId{};
+  pools_to_look_at_.insert(kept.pool);
+  pools_to_look_at_.merge(std::exchange(of_space.passed_, {}));
+}
+
+std::vector<RunId> QuotaTable::kept_in(const std::string& pool) const {
+  std::vector<RunId> runs;
+  for (const auto& [run, kept] : kept_) {
+    if (kept.pool == pool) runs.push_back(run);
+  }
+  return runs;
 }
 
 void QuotaTable::drop_idle(Sides& sides, Sides::iterator at) {

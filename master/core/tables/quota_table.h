@@ -1,7 +1,11 @@
-// Quotas of pools and namespaces, and what they count: runs that workers hold, that wait for a slot, and
-// that are unfinished; runs that began in each minute. A side that holds as many as it may is full: no run
-// of it is sent then. When one of its runs leaves its worker, the pools in which others were passed over are
-// looked at again.
+// Quotas of pools and namespaces, and what they count: slots that runs take of workers, runs that wait for
+// slots, and that are unfinished; runs that began in each minute. A side that holds as many as it may is
+// full: no run of it is sent then. When one of its runs leaves its worker, the pools in which others were
+// passed over are looked at again.
+//
+// A run that takes several slots, whose turn has come and for which a limit has too little left, gets what
+// becomes free before any other: the side is kept for it, and full to all others. It keeps nothing while
+// another is in its way, so that no two wait for each other.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/model/quota.h"
 
@@ -36,11 +41,14 @@ class QuotaTable {
     /// Version 0: nothing was ever set.
     const model::QuotaRow& newest() const { return newest_; }
     const model::Quota& quota() const { return newest_.quota; }
-    std::int64_t held() const { return held_; }              ///< runs that workers hold
+    std::int64_t held() const { return held_; }              ///< slots that its runs take of workers
     std::int64_t queued() const { return queued_; }          ///< runs that wait for a slot
     std::int64_t unfinished() const { return unfinished_; }  ///< of a namespace
-    /// No run of it may be sent: as many as it may have are held.
-    bool is_full() const { return quota().slots >= 0 && held_ >= quota().slots; }
+    /// No run of it may be sent: as many as it may have are held, or the rest is kept for one.
+    bool is_full() const { return quota().slots >= 0 && (held_ >= quota().slots || kept_for_ != RunId{}); }
+    /// So many slots more may be held.
+    bool has_room(std::int64_t slots) const { return quota().slots < 0 || held_ + slots <= quota().slots; }
+    RunId kept_for() const { return kept_for_; }             ///< none: RunId{}
     /// Of a namespace with a limit of them: how many began in that minute, as far as this Term knows.
     std::int64_t fired_in(WallTime minute_of) const;
 
@@ -50,6 +58,7 @@ class QuotaTable {
     std::vector<DefaultTimes> times_;  ///< each differs from the one before it
     std::int64_t held_ = 0, queued_ = 0, unfinished_ = 0;
     std::int64_t last_turn_ = 0;       ///< of a pool: the number of the last run that was sent there
+    RunId kept_for_{};
     std::set<std::string> passed_;     ///< of a full namespace: pools in which its runs were passed over
     std::map<std::int64_t, std::int64_t> fired_;  ///< by minute
   };
@@ -73,6 +82,14 @@ class QuotaTable {
   /// A run of it begins, in that minute.
   void count_firing(const std::string& space, WallTime minute_of);
 
+  /// Whether both sides have so many slots left for that run. If one has too few, it is kept for the run from
+  /// now on, unless another is in its way, or the limit is lower than what it takes.
+  bool ask_for(RunId run, const std::string& pool, const std::string& space, std::int64_t slots);
+  /// It does not wait for a limit any more.
+  void stop_keeping(RunId run);
+  /// Runs of that pool for which a side is kept.
+  std::vector<RunId> kept_in(const std::string& pool) const;
+
   /// Its runs wait in that pool, where a slot was free, and it is full.
   void note_passed(const std::string& space, const std::string& pool);
   /// Pools in which a run may be sent now that was held back before.
@@ -89,11 +106,15 @@ class QuotaTable {
   void end(const std::string& space);
   void enter_queue(const std::string& pool, const std::string& space);
   void leave_queue(const std::string& pool, const std::string& space);
-  void hold(const std::string& pool, const std::string& space);
-  void release(const std::string& pool, const std::string& space);
+  void hold(const std::string& pool, const std::string& space, std::int64_t slots);
+  void release(const std::string& pool, const std::string& space, std::int64_t slots);
   static void drop_idle(Sides& sides, Sides::iterator at);
 
   Sides pools_, spaces_;
+  struct Kept {
+    std::string pool, space;
+  };
+  std::map<RunId, Kept> kept_;         ///< runs for which one of their sides is kept, or both
   std::size_t versions_ = 0;           ///< quotas that were set
   std::int64_t turns_ = 0;
   std::set<std::string> pools_to_look_at_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/model/demand.h"
 #include "master/core/kept_rules.h"
 
 namespace rota::master::core {
@@ -33,6 +34,7 @@ struct SlotQueueKey {
   std::map<std::string, std::string> select = {};  ///< labels that the worker must have (worker_labels.h)
   std::string except = {};             ///< a worker that it must not go to; empty: none
   TokenNeeds uses = {};                      ///< tokens that a run takes when it is sent (token_table.h)
+  model::Demand demand = {};                 ///< what each run takes of its worker
   auto operator<=>(const SlotQueueKey&) const = default;
 };
 

@@ -39,8 +39,10 @@ bool passes_over(model::RouteKind route) {
 }
 
 SlotQueueKey slot_queue_of(const KeptRules& rules) {
-  return {rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{},
-          rules.handler, gate_of(rules.route), rules.select};
+  SlotQueueKey key{rules.pool, rules.route == model::RouteKind::Named ? rules.worker : std::string{},
+                   rules.handler, gate_of(rules.route), rules.select};
+  key.demand = {rules.slots, rules.needs};
+  return key;
 }
 
 TokenNeeds needs_of(const RunEntry& run) {
@@ -171,8 +173,8 @@ void SlotQueueTable::pass_turn(const RunEntry& run, WallTime at) {
   place(*run.queue_, line);
 }
 
-void SlotQueueTable::hold(const RunEntry& run) { change_held(run, 1); }
-void SlotQueueTable::release(const RunEntry& run) { change_held(run, -1); }
+void SlotQueueTable::hold(const RunEntry& run) { change_held(run, run.rules().slots); }
+void SlotQueueTable::release(const RunEntry& run) { change_held(run, -run.rules().slots); }
 
 void SlotQueueTable::set_priority(const JobEntry& job) {
   const auto standing = standing_.find(number_of(line_of(job)));

@@ -35,7 +35,7 @@ LineId line_of(const JobEntry& job);
 /// A namespace with runs that wait or are held.
 struct TurnSpace {
   std::string name;
-  std::int64_t held = 0;               ///< runs that workers hold
+  std::int64_t held = 0;               ///< slots that its runs take of workers
   std::int64_t weight = 1;
   std::int64_t last = 0;               ///< like Turn's
   std::size_t lines = 0;               ///< that wait
@@ -47,7 +47,7 @@ struct TurnSpace {
 /// When a line's turn is, beside those of its namespace: the least is first.
 struct Turn {
   std::int64_t rank = 0;               ///< the minute since which it waits, less its priority
-  std::int64_t held = 0;               ///< runs of the line that workers hold, in any queue
+  std::int64_t held = 0;               ///< slots that runs of the line take, of any queue
   std::int64_t last = 0;               ///< the number of its last turn; of a new one as if it just missed one
   RunId head;
   LineId line{};
@@ -96,7 +96,7 @@ class SlotQueueTable {
   auto all() const { return walk(queues_); }
   /// Queues behind this one, in order.
   auto after(const SlotQueueKey& key) const { return Walk(queues_.upper_bound(key), queues_.end()); }
-  /// Runs of that line that workers hold.
+  /// Slots that runs of that line take of workers.
   std::int64_t held(LineId line) const;
   /// By name: those with runs that wait or are held.
   const std::map<std::string, TurnSpace>& spaces() const { return spaces_; }

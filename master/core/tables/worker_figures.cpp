@@ -21,7 +21,8 @@ void WorkerTable::begin_figures(LifeEntry& life) {
 
 /// A worker computes its load by the weights that are built in; by others the leader does.
 void WorkerTable::note_vitals(LifeEntry& life, model::WorkerVitals vitals) {
-  const bool is_other = life.figures_.note_vitals(vitals, weights_, life.info_.slots);
+  const std::int32_t more = life.used_slots_ - static_cast<std::int32_t>(life.attempts_.size());
+  const bool is_other = life.figures_.note_vitals(vitals, weights_, life.info_.slots, more);
   if (weights_ != LoadWeights{}) vitals.load_percent = life.figures_.load_percent();
   life.set_vitals(vitals);
   if (is_other) refresh_open(life);

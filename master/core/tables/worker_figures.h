@@ -57,10 +57,12 @@ class WorkerFigures {
   }
   /// True: the orders must know it. Figures of hosts come from moments of their own, so small changes say
   /// nothing.
-  bool note_vitals(const model::WorkerVitals& vitals, const LoadWeights& weights, std::int32_t slots) {
+  /// `more`: slots that its attempts take beyond one each.
+  bool note_vitals(const model::WorkerVitals& vitals, const LoadWeights& weights, std::int32_t slots,
+                   std::int32_t more = 0) {
     const double points = double(weights.cpu * vitals.cpu_percent + weights.memory * vitals.memory_percent) /
                           weights.sum();
-    const double used = std::clamp(double(vitals.running) / std::max(slots, 1), 0.0, 1.0);
+    const double used = std::clamp(double(vitals.running + more) / std::max(slots, 1), 0.0, 1.0);
     const double busy = 100.0 * weights.slots * used / weights.sum();
     busy_ = has_host_ ? busy_ + kNewest * (busy - busy_) : busy;
     host_ = has_host_ ? host_ + kNewest * (points - host_) : points;

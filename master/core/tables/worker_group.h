@@ -34,8 +34,8 @@ inline void count_anew(Standing& sum, const Standing& before, const Standing& no
 
 /// Which of its workers stand in a group's orders. Open: those that may take an attempt now. Here: all that
 /// are here, not drained, and have a slot that can be used. Fit: those of them that may take one as soon as
-/// they have a free slot.
-enum class Counts { Open, Here, Fit };
+/// they have a free slot. Able: the same by their load, of those that are not kept for a wide run already.
+enum class Counts { Open, Here, Fit, Able };
 
 struct GroupKey {
   std::string pool;
@@ -43,6 +43,7 @@ struct GroupKey {
   Counts counts = Counts::Open;
   std::map<std::string, std::string> select = {};  ///< labels that they have
   std::string except = {};             ///< the id of one that does not belong to it
+  model::Demand demand = {};           ///< what they have as a whole; Open: and free now
   auto operator<=>(const GroupKey&) const = default;
 };
 
@@ -50,6 +51,7 @@ struct GroupKey {
 inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
   if (info.pool != group.pool || info.key.id == group.except) return false;
   if (!model::are_selected(info.labels, group.select)) return false;
+  if (!model::has_whole(info.slots, info.offers, group.demand)) return false;
   if (group.handler.empty()) return true;
   for (const std::string& known : info.handlers) {
     if (known == group.handler) return true;
@@ -60,10 +62,16 @@ inline bool belongs(const model::WorkerInfo& info, const GroupKey& group) {
 /// Owner: WorkerTable, which keeps it in step with the lives that belong to it.
 struct WorkerGroup {
   Counts counts = Counts::Open;
+  model::Demand demand = {};
   OpenWorkers open;                    ///< by `counts`; only Open ones can all take an attempt
   Standing standing;                   ///< of all of them together
   std::uint64_t asked = 0;             ///< ordinal of the last question: what nobody asks for is dropped
 };
+
+/// Who stands in it does not go by a free slot alone.
+inline bool is_wide(const WorkerGroup& group) {
+  return group.counts == Counts::Able || (group.counts == Counts::Open && !group.demand.is_plain());
+}
 
 /// More groups are not kept; one that was dropped is made again when it is asked for.
 inline constexpr std::size_t kGroupsMost = 256;

@@ -8,6 +8,7 @@ namespace rota::master::core {
 /// Then runs of that queue need no group: every worker of the pool will do.
 bool WorkerTable::all_know(const SlotQueueKey& queue) const {
   if (queue.gate != Gate::Any || !queue.select.empty() || !queue.except.empty()) return false;
+  if (!queue.demand.is_plain()) return false;
   if (queue.handler.empty()) return true;
   const auto knowing = knowing_.find({queue.pool, queue.handler});
   const std::int32_t present = standing_of(queue.pool).present;
@@ -44,7 +45,10 @@ Counts counts_of(Gate gate) {
 bool WorkerTable::may_serve(const SlotQueueKey& queue, const OpenWorkers& candidates) const {
   if (queue.gate == Gate::Any) return candidates.may_serve(queue.worker);
   const model::WorkerKey* meant = meant_by(queue.gate, candidates);
-  return meant != nullptr && open_in(queue.pool).contains(*meant);
+  if (meant == nullptr) return false;
+  if (queue.demand.is_plain()) return open_in(queue.pool).contains(*meant);
+  const LifeEntry& life = *find_life(*meant);
+  return life.fits_ && life.has_room_for(queue.demand);
 }
 
 const model::WorkerKey* WorkerTable::meant_by(Gate gate, const OpenWorkers& candidates) {
@@ -64,6 +68,11 @@ bool WorkerTable::is_here(const LifeEntry& life) const {
 
 /// With which it stands, or should stand, in a group; unset: it does not.
 std::optional<WorkerLoad> WorkerTable::load_in(const WorkerGroup& group, const LifeEntry& life) {
+  if (is_wide(group)) {
+    const bool is_able = group.counts == Counts::Able;
+    const bool stands = life.fits_ && (is_able ? life.kept_for_ == nullptr : life.has_room_for(group.demand));
+    return stands ? std::optional(load_of(life)) : std::nullopt;
+  }
   if (group.counts == Counts::Open) return life.open_load_;
   const bool is_in = group.counts == Counts::Here ? life.counts_here_ : life.counts_fit_;
   if (!is_in) return std::nullopt;
@@ -86,16 +95,39 @@ void WorkerTable::refresh_gates(LifeEntry& life) {
 }
 
 void WorkerTable::join(const LifeEntry& life, WorkerGroup& group) {
-  (group.counts == Counts::Open ? life.groups_ : life.gated_).push_back(&group);
+  groups_with(life, group).push_back(&group);
+}
+
+std::vector<WorkerGroup*>& WorkerTable::groups_with(const LifeEntry& life, const WorkerGroup& group) {
+  if (is_wide(group)) return life.wide_;
+  return group.counts == Counts::Open ? life.groups_ : life.gated_;
+}
+
+/// Those who have room for this or that stand in other groups than those with a free slot.
+void WorkerTable::refresh_wide(LifeEntry& life) {
+  for (WorkerGroup* group : life.wide_) {
+    const WorkerLoad* stands = group->open.load_of(life.key());
+    const auto load = load_in(*group, life);
+    if (stands_right(stands == nullptr ? std::nullopt : std::optional(*stands), load.has_value(),
+                     load.value_or(WorkerLoad{}))) {
+      continue;
+    }
+    group->open.change(life.key(), stands == nullptr ? std::nullopt : std::optional(*stands), load);
+  }
 }
 
 const WorkerGroup& WorkerTable::group_for(const SlotQueueKey& queue) const {
-  const GroupKey key{queue.pool, queue.handler, counts_of(queue.gate), queue.select, queue.except};
+  return group_of(
+      {queue.pool, queue.handler, counts_of(queue.gate), queue.select, queue.except, queue.demand});
+}
+
+const WorkerGroup& WorkerTable::group_of(const GroupKey& key) const {
   auto found = groups_.find(key);
   if (found == groups_.end()) {
     if (groups_.size() >= kGroupsMost) drop_a_group();
     found = groups_.try_emplace(key).first;
     found->second.counts = key.counts;
+    found->second.demand = key.demand;
     for (const auto& [life_key, life] : lives_) {
       if (!belongs(life.info_, key)) continue;
       join(life, found->second);
@@ -114,6 +146,7 @@ void WorkerTable::drop_a_group() const {
   for (const auto& [key, life] : lives_) {
     std::erase(life.groups_, &oldest->second);
     std::erase(life.gated_, &oldest->second);
+    std::erase(life.wide_, &oldest->second);
   }
   groups_.erase(oldest);
 }
@@ -122,6 +155,7 @@ void WorkerTable::drop_a_group() const {
 void WorkerTable::join_groups(LifeEntry& life) {
   life.groups_.clear();
   life.gated_.clear();
+  life.wide_.clear();
   for (auto& [key, group] : groups_) {
     if (belongs(life.info_, key)) join(life, group);
   }
@@ -132,7 +166,7 @@ bool WorkerTable::is_in_step_with_groups(const LifeEntry& life) const {
   return std::ranges::all_of(groups_, [&](const auto& each) {
     const auto& [key, group] = each;
     const bool is_in = belongs(life.info_, key);
-    const auto& named = key.counts == Counts::Open ? life.groups_ : life.gated_;
+    const auto& named = groups_with(life, group);
     const bool is_named = std::ranges::find(named, &group) != named.end();
     const bool stands = is_in && load_in(group, life).has_value();
     return group.open.is_whole() && is_named == is_in && group.open.contains(life.key()) == stands;

@@ -10,7 +10,7 @@ namespace rota::master::core {
 
 /// What is known of a worker that orders go by.
 struct WorkerLoad {
-  std::int32_t used = 0;               ///< attempts that it holds
+  std::int32_t used = 0;               ///< slots that its attempts take
   std::int32_t slots = 1;              ///< at least 1
   std::int64_t last_used = 0;          ///< ordinal of its last dispatch; 0: never in this Term
   std::int32_t host_load = 0;          ///< CPU and memory of its host by their weights: 0 to 70 points of 100

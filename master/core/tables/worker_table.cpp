@@ -69,8 +69,9 @@ void WorkerTable::set_settling(LifeEntry& life, bool settling) {
   refresh(life);
 }
 
-void WorkerTable::lose_slot(LifeEntry& life) {
-  ++life.unusable_slots_;
+void WorkerTable::lose_slot(LifeEntry& life, const model::JobRules& rules) {
+  life.unusable_slots_ += rules.slots;
+  model::add_amounts(life.used_, rules.needs);
   refresh_gates(life);
   refresh_open(life);
   refresh_standing(life);
@@ -149,8 +150,14 @@ model::WorkerDeath WorkerTable::end_confirmation(const model::WorkerKey& life) {
 
 // --- attempts
 
-void WorkerTable::dispatch(LifeEntry& life, RunId run, model::RouteKind route) {
-  life.attempts_.insert(run);
+void WorkerTable::take(LifeEntry& life, const RunEntry& run) {
+  if (!life.attempts_.insert(run.id())) return;
+  life.used_slots_ += run.rules().slots;
+  if (!run.rules().needs.empty()) model::add_amounts(life.used_, run.rules().needs);
+}
+
+void WorkerTable::dispatch(LifeEntry& life, const RunEntry& run, model::RouteKind route) {
+  take(life, run);
   ++life.dispatched_total_;
   life.last_used_ = ++dispatch_ordinal_;
   life.figures_.note_use(passes_over(route));
@@ -160,20 +167,22 @@ void WorkerTable::dispatch(LifeEntry& life, RunId run, model::RouteKind route) {
   refresh_open(life);
 }
 
-void WorkerTable::hold(LifeEntry& life, RunId run) {
-  life.attempts_.insert(run);
+void WorkerTable::hold(LifeEntry& life, const RunEntry& run) {
+  take(life, run);
   refresh_open(life);
 }
 
-LifeEntry& WorkerTable::restore_attempt(const model::WorkerKey& key, RunId run) {
+LifeEntry& WorkerTable::restore_attempt(const model::WorkerKey& key, const RunEntry& run) {
   LifeEntry& life = life_of(key);
   life.change_info().slots = 0;
-  life.attempts_.insert(run);
+  take(life, run);
   return life;
 }
 
-void WorkerTable::release(LifeEntry& life, RunId run) {
-  if (!life.attempts_.erase(run)) return;
+void WorkerTable::release(LifeEntry& life, const RunEntry& run) {
+  if (!life.attempts_.erase(run.id())) return;
+  life.used_slots_ -= run.rules().slots;
+  if (!run.rules().needs.empty()) model::add_amounts(life.used_, run.rules().needs, -1);
   refresh_open(life);
   if (!life.present_ && life.attempts_.empty()) forget_life_if_done(life.key());
 }
@@ -187,7 +196,8 @@ bool WorkerTable::is_open(const LifeEntry& life) const {
 bool WorkerTable::may_take(const LifeEntry& life) const {
   const model::WorkerHold* hold = find_hold(life.key().id);
   const bool on_trial = hold != nullptr && hold->trial.has_value();
-  return fits(life) && life.free_slots() > 0 && (!on_trial || life.attempts_.empty());
+  const std::int32_t kept = life.kept_for_ == nullptr ? 0 : life.kept_for_->demand.slots;
+  return fits(life) && life.free_slots() > kept && (!on_trial || life.attempts_.empty());
 }
 
 bool WorkerTable::is_held_back(const LifeEntry& life) const {
@@ -211,6 +221,7 @@ void WorkerTable::refresh(LifeEntry& life) {
   const model::WorkerHold* hold = find_hold(life.key().id);
   life.on_trial_ = hold != nullptr && hold->trial.has_value();
   life.fits_ = fits(life);
+  if (life.kept_for_ != nullptr && !life.fits_) stop_keeping(SlotQueueKey(*life.kept_for_));
   refresh_gates(life);
   refresh_open(life);
   refresh_standing(life);
@@ -218,7 +229,7 @@ void WorkerTable::refresh(LifeEntry& life) {
 
 WorkerLoad WorkerTable::load_of(const LifeEntry& life) {
   WorkerLoad load = life.figures_.load();
-  load.used = static_cast<std::int32_t>(life.attempts_.size());
+  load.used = life.used_slots_;
   load.slots = life.info_.slots;
   load.last_used = life.last_used_;
   load.rank = life.info_.rank;
@@ -235,7 +246,9 @@ void WorkerTable::refresh_open(LifeEntry& life) {
   const std::string& pool = life.info_.pool;
   const bool is_open = life.fits_ && life.has_room();
   const WorkerLoad load = load_of(life);
-  if (is_open) marked_pools_.insert(pool);
+  const bool has_kept_room = life.kept_for_ != nullptr && life.has_room_for(life.kept_for_->demand, true);
+  if (is_open || has_kept_room) marked_pools_.insert(pool);
+  if (!life.wide_.empty()) refresh_wide(life);
   if (stands_right(life.open_load_, is_open, load)) return;
   const auto before = std::exchange(life.open_load_, std::nullopt);
   if (is_open) life.open_load_ = load;
@@ -267,6 +280,7 @@ void WorkerTable::refresh_standing(LifeEntry& life) {
   Standing& sum = standings_[pool];
   count_anew(sum, life.counted_, now);
   for (WorkerGroup* group : life.groups_) count_anew(group->standing, life.counted_, now);
+  for (WorkerGroup* group : life.wide_) count_anew(group->standing, life.counted_, now);
   if (now.present != life.counted_.present) count_handlers(life, now.present - life.counted_.present);
   life.counted_ = now;
   if (sum == Standing{}) standings_.erase(pool);
@@ -280,12 +294,14 @@ Standing WorkerTable::standing_of(const std::string& pool) const {
 Standing WorkerTable::standing_for(const SlotQueueKey& queue) const {
   if (const LifeEntry* meant = meant_by(queue)) return standing_of(*meant);
   if (queue.gate != Gate::Any) {
-    return standing_for({queue.pool, queue.worker, queue.handler, Gate::Any, queue.select});
+    return standing_for(
+        {queue.pool, queue.worker, queue.handler, Gate::Any, queue.select, {}, {}, queue.demand});
   }
   if (queue.worker.empty()) return all_know(queue) ? standing_of(queue.pool) : group_for(queue).standing;
   Standing sum;
   for (const auto& [key, life] : lives_of(queue.worker)) {
-    const bool is_meant = belongs(life.info_, {queue.pool, queue.handler, Counts::Open, queue.select});
+    const bool is_meant =
+        belongs(life.info_, {queue.pool, queue.handler, Counts::Open, queue.select, {}, queue.demand});
     if (is_meant) count_anew(sum, Standing{}, standing_of(life));
   }
   return sum;

@@ -73,9 +73,17 @@ class LifeEntry {
   std::int64_t dispatched_total() const { return dispatched_total_; }
   std::int64_t last_used() const { return last_used_; }  ///< ordinal of its last dispatch
 
-  std::int32_t free_slots() const {
-    return info_.slots - unusable_slots_ - static_cast<std::int32_t>(attempts_.size());
+  /// Slots that its attempts take.
+  std::int32_t used_slots() const { return used_slots_; }
+  /// What they take beside them, with what attempts took whose death was not proven.
+  const model::Amounts& used() const { return used_; }
+  std::int32_t free_slots() const { return info_.slots - unusable_slots_ - used_slots_; }
+  std::int64_t free_of(const std::string& name) const {
+    return (info_.offers ? model::amount_of(*info_.offers, name) : 0) - model::amount_of(used_, name);
   }
+  /// The queue of wide runs for which it is kept until it has room for one; null: none. Others get what is
+  /// left beside that.
+  const SlotQueueKey* kept_for() const { return kept_for_; }
   /// It was told of a drain, or of its end, and has not said yet that it heard.
   bool drain_ack_pending() const {
     if (!told_drain_) return false;
@@ -90,7 +98,12 @@ class LifeEntry {
   double answer_ms() const { return figures_.answer_ms(); }
   bool has_half() const { return figures_.has_half(); }  ///< of its share
   /// It may take one more attempt, as far as it depends on those that it holds.
-  bool has_room() const { return free_slots() > 0 && (!on_trial_ || attempts_.empty()); }
+  bool has_room() const {
+    const std::int32_t kept = kept_for_ == nullptr ? 0 : kept_for_->demand.slots;
+    return free_slots() > kept && (!on_trial_ || attempts_.empty());
+  }
+  /// The same of one that takes so much; `is_kept`: of the queue that it is kept for.
+  bool has_room_for(const model::Demand& demand, bool is_kept = false) const;
 
  private:
   friend class WorkerTable;
@@ -114,6 +127,9 @@ class LifeEntry {
   std::int32_t unusable_slots_ = 0;    ///< held by attempts whose death was not proven
   std::optional<DrainTelling> told_drain_;
   IdSet<RunId> attempts_;
+  std::int32_t used_slots_ = 0;
+  model::Amounts used_;
+  const SlotQueueKey* kept_for_ = nullptr;
   std::int64_t dispatched_total_ = 0;
   std::int64_t last_used_ = 0;
   WorkerFigures figures_;
@@ -121,7 +137,8 @@ class LifeEntry {
   std::optional<WorkerLoad> open_load_;  ///< with which it stands among those that may take an attempt
   Standing counted_;                     ///< what of it is in its pool's sum
   mutable std::vector<WorkerGroup*> groups_;  ///< that it belongs to, of those that are kept
-  mutable std::vector<WorkerGroup*> gated_;   ///< the same, of those whose counts are not Open
+  mutable std::vector<WorkerGroup*> gated_;   ///< the same, of those whose counts are Here or Fit
+  mutable std::vector<WorkerGroup*> wide_;    ///< the same, of those that ask for more than a slot
 };
 
 /// All lives of one worker id.
@@ -175,8 +192,8 @@ class WorkerTable {
   void set_half(LifeEntry& life, bool half);
   /// A route would have chosen it, and chose another since it gets half of its share.
   void pass_over(const model::WorkerKey& key);
-  /// A slot whose process set was not seen empty.
-  void lose_slot(LifeEntry& life);
+  /// What an attempt took whose process set was not seen empty.
+  void lose_slot(LifeEntry& life, const model::JobRules& rules);
   /// What its host does, by a renewal.
   void note_vitals(LifeEntry& life, model::WorkerVitals vitals);
   /// Other weights of the load formula count from now on, for all that is known.
@@ -236,11 +253,27 @@ class WorkerTable {
   /// gate, some may have no free slot.
   const OpenWorkers& open_for(const SlotQueueKey& queue) const;
   /// Whether a run of that queue may start now.
-  bool may_serve(const SlotQueueKey& queue) const { return may_serve(queue, open_for(queue)); }
+  bool may_serve(const SlotQueueKey& queue) const {
+    if (may_serve(queue, open_for(queue))) return true;
+    return !queue.demand.is_plain() && kept_with_room(queue) != nullptr;
+  }
   /// `candidates`: open_for(queue).
   bool may_serve(const SlotQueueKey& queue, const OpenWorkers& candidates) const;
   /// The one that runs of that queue wait for; null: there is none, or each will do.
   const LifeEntry* meant_by(const SlotQueueKey& queue) const;
+  // --- wide runs: those that take more than one slot
+  /// A worker that is kept for runs of that queue; null: none.
+  const LifeEntry* kept_for(const SlotQueueKey& queue) const;
+  /// The same, if it has room for one now.
+  const LifeEntry* kept_with_room(const SlotQueueKey& queue) const;
+  /// Keeps the worker with the least load that could take a run of that queue, so that what becomes free
+  /// there is not given to narrower ones forever. None that runs of these queues, which are before it,
+  /// could take. False: there is none.
+  bool keep_for(const SlotQueueKey& queue, const std::vector<const SlotQueueKey*>& before);
+  /// Nothing is kept for it any more.
+  void stop_keeping(const SlotQueueKey& queue);
+  const std::map<SlotQueueKey, model::WorkerKey>& kept() const { return kept_; }
+
   /// All lives that runs of that queue may go to, together.
   Standing standing_for(const SlotQueueKey& queue) const;
   /// By pool; none is all zeros.
@@ -266,23 +299,28 @@ class WorkerTable {
   friend class State;
   friend struct StateSurgery;          // tests break it on purpose
   /// An attempt is sent to it.
-  void dispatch(LifeEntry& life, RunId run, model::RouteKind route);
+  void dispatch(LifeEntry& life, const RunEntry& run, model::RouteKind route);
   /// It holds an attempt that another life of its worker was sent.
-  void hold(LifeEntry& life, RunId run);
+  void hold(LifeEntry& life, const RunEntry& run);
   /// An attempt of before this Term is stored for a life of which nothing else is known yet.
-  LifeEntry& restore_attempt(const model::WorkerKey& key, RunId run);
-  void release(LifeEntry& life, RunId run);
+  LifeEntry& restore_attempt(const model::WorkerKey& key, const RunEntry& run);
+  void release(LifeEntry& life, const RunEntry& run);
+  void take(LifeEntry& life, const RunEntry& run);
 
   bool fits(const LifeEntry& life) const;
   bool is_held_back(const LifeEntry& life) const;
   void refresh(LifeEntry& life);
   void refresh_all(const std::string& id);
   void refresh_open(LifeEntry& life);
+  void refresh_wide(LifeEntry& life);
   void refresh_standing(LifeEntry& life);
+  bool may_be_kept(const LifeEntry& life, const std::vector<const SlotQueueKey*>& before) const;
   Standing standing_of(const std::string& pool) const;
   void count_handlers(const LifeEntry& life, std::int32_t by);
   bool all_know(const SlotQueueKey& queue) const;
   const WorkerGroup& group_for(const SlotQueueKey& queue) const;
+  const WorkerGroup& group_of(const GroupKey& key) const;
+  static std::vector<WorkerGroup*>& groups_with(const LifeEntry& life, const WorkerGroup& group);
   void drop_a_group() const;
   void join_groups(LifeEntry& life);
   static void join(const LifeEntry& life, WorkerGroup& group);
@@ -307,6 +345,7 @@ class WorkerTable {
   std::map<GroupKey, std::int32_t> knowing_;   ///< how many present lives of a pool know a handler
   mutable std::map<GroupKey, WorkerGroup> groups_;  ///< at most kGroupsMost
   mutable std::uint64_t group_ordinal_ = 0;
+  std::map<SlotQueueKey, model::WorkerKey> kept_;  ///< workers that are kept for wide runs
   std::set<std::string> marked_pools_;
   TimerIndex<model::WorkerKey, LifeTimer> timers_;
   std::int64_t dispatch_ordinal_ = 0;

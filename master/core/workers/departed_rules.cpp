@@ -22,6 +22,8 @@ DepartedWorker departed_of(const WorkerLife& row) {
   worker.info.pool = row.pool;
   worker.info.slots = 0;
   worker.info.started = row.joined;
+  worker.had_slots = row.slots;
+  worker.info.offers = row.offers;
   worker.left = row.left.value_or(WallTime{});
   worker.why = row.why_left;
   return worker;
@@ -36,6 +38,8 @@ WorkerLife forgotten_row(const DepartedWorker& worker, std::int64_t seen_in) {
   row.left = worker.left;
   row.why_left = worker.why;
   row.seen_in = seen_in;
+  row.slots = worker.had_slots;
+  row.offers = worker.info.offers;
   row.forgotten = true;
   return row;
 }
@@ -69,6 +73,7 @@ void note_departed(Context& ctx, const LifeEntry& life) {
   DepartedWorker worker;
   worker.info = life.info();
   worker.info.started = life.joined;
+  worker.had_slots = life.info().slots;
   worker.left = ctx.at;
   worker.why = life.why;
   worker.heard = life.heard;

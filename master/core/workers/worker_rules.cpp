@@ -34,6 +34,8 @@ WorkerLife row_of(const LifeEntry& life) {
   row.pool = life.info().pool;
   row.joined = life.joined;
   row.seen_in = life.seen_in;
+  row.slots = life.info().slots;
+  row.offers = life.info().offers;
   return row;
 }
 

@@ -100,11 +100,12 @@ void bind_close_or_carry(Binder& binder, const model::JobVersionRow& version) {
 
 const MultiRow kUpsertLives{
     "INSERT INTO worker_life (worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, "
-    "seen_in, forgotten) VALUES",
-    10,
+    "seen_in, forgotten, slots, offers) VALUES",
+    12,
     "ON DUPLICATE KEY UPDATE host = VALUES(host), port = VALUES(port), pool = VALUES(pool), "
     "joined_ms = VALUES(joined_ms), left_ms = VALUES(left_ms), why_left = VALUES(why_left), "
-    "seen_in = VALUES(seen_in), forgotten = VALUES(forgotten)"};
+    "seen_in = VALUES(seen_in), forgotten = VALUES(forgotten), slots = VALUES(slots), "
+    "offers = VALUES(offers)"};
 
 void bind_life(Binder& binder, const core::WorkerLife& life) {
   binder.text(life.key.id)
@@ -117,6 +118,8 @@ void bind_life(Binder& binder, const core::WorkerLife& life) {
       .prose(life.why_left, kWhyBytes)
       .integer(life.seen_in)
       .integer(life.forgotten ? 1 : 0);
+  life.slots ? binder.integer(*life.slots) : binder.null();
+  life.offers ? binder.text(wire::amounts_to_json(*life.offers)) : binder.null();
 }
 
 const MultiRow kUpsertDeaths = {
@@ -278,6 +281,8 @@ core::WorkerLife read_life(Row& row) {
   life.why_left = row.text();
   life.seen_in = row.integer();
   life.forgotten = row.integer() != 0;
+  if (const auto slots = row.maybe_integer()) life.slots = static_cast<std::int32_t>(*slots);
+  if (const auto offers = row.maybe_text()) life.offers = wire::amounts_from_json(*offers);
   return life;
 }
 

@@ -23,7 +23,8 @@ inline constexpr std::string_view kVersionColumns =
 inline constexpr std::string_view kVersionsOfJobs =
     "job_version v JOIN job j ON j.job_id = v.job_id LEFT JOIN definition d ON d.hash = v.content_hash";
 inline constexpr std::string_view kLifeColumns =
-    "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, seen_in, forgotten";
+    "worker_id, incarnation, host, port, pool, joined_ms, left_ms, why_left, seen_in, forgotten, slots, "
+    "offers";
 inline constexpr std::string_view kDrainColumns =
     "worker_id, draining, deadline_ms, principal, why, changed_ms";
 

@@ -13,6 +13,7 @@ inline std::string_view stored_name(model::Reason reason) {
   using enum model::Reason;
   const bool waits = reason == WaitsForSemaphore || reason == PoolLimit || reason == NamespaceSlots;
   if (waits) return name_of(AllSlotsBusy);
+  if (reason == NoWorkerHas) return name_of(NoWorkerInPool);
   if (reason == NamespaceUnfinished || reason == NamespaceFirings) return name_of(QueueFull);
   if (reason == ReplacedBy) return name_of(CancelledByUser);
   return name_of(reason == RunTimeout || reason == QueueTimeout ? AttemptTimeout : reason);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/wire/definition_json.h"
 #include "master/core/definition_hash.h"
 #include "test/contract/agreement/store_script.h"
 
@@ -69,8 +70,9 @@ std::string words(const model::Gap& gap) {
 }
 
 std::string words(const master::core::WorkerLife& life) {
-  return fmt::format("life {}@{} {}:{} {} {} {} {}", life.key.id, life.key.incarnation, life.address.host,
-                     life.address.port, life.pool, to_ms(life.joined), at(life.left), life.why_left);
+  return fmt::format("life {}@{} {}:{} {} {} {} {} has {} {}", life.key.id, life.key.incarnation, life.address.host,
+                     life.address.port, life.pool, to_ms(life.joined), at(life.left), life.why_left,
+                     life.slots.value_or(-1), life.offers ? wire::amounts_to_json(*life.offers) : "nothing known");
 }
 
 std::string words(const model::WorkerDeath& death) {

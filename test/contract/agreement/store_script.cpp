@@ -260,6 +260,8 @@ void StoreScript::add_life(Changes& changes) {
   life.address = {"127.0.0.1", static_cast<std::uint16_t>(4000 + dice_.below(3))};
   life.pool = "default";
   life.joined = moment();
+  if (dice_.chance(70)) life.slots = static_cast<std::int32_t>(dice_.below(5));
+  if (dice_.chance(70)) life.offers = model::Amounts{{"memory", dice_.below(3)}, {"cpu", std::int64_t{1} << 40}};
   if (dice_.chance(50)) {
     life.left = moment();
     life.why_left = "its node is gone";

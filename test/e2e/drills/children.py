@@ -9,7 +9,7 @@ from cluster import check, figure, wait_until
 
 CHAIN = 5
 FAN = 16
-KILL_EVERY_S = 4
+KILL_EVERY_S = 2
 
 
 def job(ledger, name, command="", **keys):

@@ -10,7 +10,7 @@ import time
 from cluster import PATIENCE, ROOT, check, figure, wait_until
 
 FILES = ("README.md", "docs/calendars.md", "docs/children.md", "docs/command-line.md", "docs/jobs.md", "docs/late.md", "docs/operating.md", "docs/overlap.md", "docs/promises.md",
-         "docs/autoscale.md", "docs/limits.md", "docs/expectations.md", "docs/notifications.md", "docs/reasons.md", "docs/retries.md", "docs/routing.md", "docs/semaphores.md", "docs/turns.md",
+         "docs/autoscale.md", "docs/limits.md", "docs/needs.md", "docs/expectations.md", "docs/notifications.md", "docs/reasons.md", "docs/retries.md", "docs/routing.md", "docs/semaphores.md", "docs/turns.md",
          "docs/nodes.md", "docs/settings.md", "docs/why.md",
          "docs/schedules.md", "docs/testing.md", "docs/wishes.md")
 # Beginnings of commands that are not run here, each with its reason. All others are run.

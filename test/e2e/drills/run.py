@@ -43,6 +43,7 @@ import locks
 import losses
 import lost_data
 import moment
+import needs
 import office
 import outages
 import notify
@@ -128,8 +129,9 @@ GROUPS = {
         "overlap": lambda c, d, long: overlap.all_of_them(c, d),
         "retries": lambda c, d, long: retries.all_of_them(c),
         "attention": lambda c, d, long: attention.told(c),
-        "children": lambda c, d, long: children.all_of_them(c, d, 200 if long else 30),
+        "children": lambda c, d, long: children.all_of_them(c, d, 200 if long else 50),
         "limits": lambda c, d, long: limits.all_of_them(c, d, 120 if long else 30),
+        "needs": lambda c, d, long: needs.all_of_them(c.programs, d, 200 if long else 48),
         "notify": lambda c, d, long: notify.all_of_them(c.programs, d),
         "expect": lambda c, d, long: expect.all_of_them(c.programs, d),
         "settings": lambda c, d, long: settings.all_of_them(c.programs, d),

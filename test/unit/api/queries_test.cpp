@@ -157,7 +157,7 @@ TEST_CASE("verify: any master answers it") {
   });
   REQUIRE(report);
   CHECK(report->ok);
-  CHECK(report->checks.size() == 17);
+  CHECK(report->checks.size() == 20);
   CHECK(report->decided_through_ms == to_ms(kNow) + 30'000);
 }
 

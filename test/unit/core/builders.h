@@ -100,6 +100,11 @@ class JobBuilder {
     definition_.rules.on_end = std::move(names);
     return *this;
   }
+  JobBuilder& takes(std::int32_t slots, model::Amounts needs = {}) {
+    definition_.rules.slots = slots;
+    definition_.rules.needs = std::move(needs);
+    return *this;
+  }
   JobBuilder& notify(std::vector<std::string> names) {
     definition_.rules.notify = std::move(names);
     return *this;
@@ -141,6 +146,14 @@ inline model::WorkerInfo a_worker(std::string id, std::int32_t slots = 4,
   info.key = {std::move(id), std::move(incarnation)};
   info.address = {"127.0.0.1", 7000};
   info.slots = slots;
+  info.offers.emplace();
+  return info;
+}
+
+inline model::WorkerInfo a_worker_with(std::string id, std::int32_t slots, model::Amounts offers,
+                                       std::string incarnation = "i1") {
+  model::WorkerInfo info = a_worker(std::move(id), slots, std::move(incarnation));
+  info.offers = std::move(offers);
   return info;
 }
 

@@ -70,6 +70,8 @@ void set_other(const Row& row, Value& value) {
     value = {{"other", "value"}};
   } else if constexpr (Row::kind == FieldKind::CountMap) {
     value = {{"other", 2}};
+  } else if constexpr (Row::kind == FieldKind::AmountMap) {
+    value = {{"memory", std::int64_t{8} << 30}, {"other", 2}};
   } else {
     set_whole(value, whole_of(value) == row.low ? row.high : row.low);
   }

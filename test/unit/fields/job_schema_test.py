@@ -69,6 +69,8 @@ prefer: {labels: {rack: [r7, r8]}, for: 2m}
 expect: {start_within: 5m, finish_by: "07:30", longer_than: 1.5x}
 priority: 80
 uses: {oracle: 2, lake: 1}
+slots: 3
+needs: {memory: 8GiB, cpu: 2, gpu: "1"}
 notify: [ops]
 on_success: [b]
 on_failure: [c, d]

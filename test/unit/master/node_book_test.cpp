@@ -21,7 +21,7 @@ core::WorkerView a_view(const std::string& id, std::int32_t cpu, WallTime sample
   core::WorkerView view;
   view.info = core::SharedInfo(std::move(info));
   view.state = "online";
-  view.running = 1;
+  view.running = view.used_slots = 1;
   view.vitals.emplace();
   view.vitals->cpu_percent = cpu;
   view.vitals->disk_free_bytes = 1000 - cpu;
@@ -58,7 +58,7 @@ struct NodeSetting {
   void minutes(int count, std::int32_t running, WorkerWork work = {}) {
     for (int i = 0; i < 12 * count; ++i) {
       core::WorkerView view = a_view("w1", 50, clock.wall(), work);
-      view.running = running;
+      view.running = view.used_slots = running;
       look({std::move(view)});
     }
   }

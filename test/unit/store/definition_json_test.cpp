@@ -125,6 +125,21 @@ TEST_CASE("definition json: a program that does not know select finds no worker 
   CHECK(wire::rules_from_json(text) == rules);
 }
 
+TEST_CASE("definition json: a program that knows select, but not slots or needs, finds no worker for such a job") {
+  for (const bool has_slots : {false, true}) {
+    model::JobRules rules;
+    rules.pool = "gpu";
+    rules.select = {{"zone", "fin"}};
+    if (has_slots) rules.slots = 2;
+    else rules.needs = {{"memory", std::int64_t{8} << 30}};
+    const std::string text = *wire::rules_to_json(rules);
+    CHECK(text.find(R"("pool":"select.needs.a.newer.master")") != std::string::npos);
+    CHECK(text.find("newer_pool") == std::string::npos);
+    CHECK(text.find(R"("needs_pool":"gpu")") != std::string::npos);
+    CHECK(wire::rules_from_json(text) == rules);
+  }
+}
+
 TEST_CASE("definition json: a program that does not know a retry rule finds no worker for such a job") {
   using model::AnotherWorker;
   const auto is_hidden = [](const auto& change) {

@@ -40,7 +40,7 @@ TEST_CASE("verify: as many runs as a pool or a namespace may have are fine, one 
     history.run_of(at(6)).progress.outcome.ended = at(8);
     const Report report = look(history);
     CHECK(red(report) == "P42");
-    CHECK(check_of(report, "P42").examples[0].find("1 more runs of " + std::string(name_of(of)) + " default lived") !=
+    CHECK(check_of(report, "P42").examples[0].find("the runs of " + std::string(name_of(of)) + " default that lived took 1 more slots") !=
           std::string::npos);
     history.rows.quotas[0].quota.slots = model::kNoLimit;
     CHECK(look(history).ok);

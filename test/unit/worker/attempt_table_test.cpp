@@ -232,4 +232,47 @@ TEST_CASE("attempt_table: an inventory names running, finished and the newest to
   CHECK(inventory.attempts[2].state == model::HeldAttempt::State::Tombstone);
 }
 
+TEST_CASE("attempt_table: the sums of what it holds never exceed its slots, nor what it offers") {
+  AttemptTable table = a_table({.slots = 4, .offers = {{"memory", 10}, {"gpu", 1}}});
+  const auto take = [&](std::int64_t run, model::Demand demand) {
+    return table.accept(from(5), key(run), vouched(), kNow, demand).refusal;
+  };
+  CHECK(take(1, {2, {{"memory", 6}}}) == Refusal::None);
+  CHECK(take(2, {3, {}}) == Refusal::NoSlot);
+  CHECK(take(3, {1, {{"memory", 5}}}) == Refusal::NoSlot);
+  CHECK(take(4, {1, {{"licence", 1}}}) == Refusal::NoSlot);
+  CHECK(table.lacking({3, {}}) == "slots: 3 needed, 2 free");
+  CHECK(table.lacking({1, {{"memory", 5}}}) == "memory: 5 needed, 4 free");
+  CHECK(take(5, {2, {{"memory", 4}, {"gpu", 1}}}) == Refusal::None);
+  CHECK(take(6, {}) == Refusal::NoSlot);
+  CHECK(table.busy() == 2);
+  CHECK(table.used_slots() == 4);
+  CHECK(take(3, {}) == Refusal::NoSlot);  // final, whatever a late copy asks for
+  CHECK(table.finished(key(1), ended(RunState::Succeeded)));
+  CHECK(take(7, {2, {{"memory", 6}}}) == Refusal::None);
+  CHECK(table.withdraw(key(7)));
+  CHECK(table.free_slots() == 2);
+  CHECK(table.free_of("memory") == 6);
+}
+
+TEST_CASE("attempt_table: what was not proven dead keeps all that it took, also over a restart") {
+  AttemptTable table = a_table({.slots = 4, .offers = {{"memory", 10}}});
+  const model::Demand demand{3, {{"memory", 7}}};
+  CHECK(table.accept(from(5), key(1), vouched(), kNow, demand).refusal == Refusal::None);
+  CHECK(table.finished(key(1), ended(RunState::KillFailed)));
+  CHECK(table.free_slots() == 1);
+  CHECK(table.free_of("memory") == 3);
+  AttemptTable again = a_table({.slots = 4, .offers = {{"memory", 10}}});
+  CHECK(again.adopt({key(1), kLife, TableEntry::State::Finished, {}, ended(RunState::KillFailed)}));
+  CHECK(again.free_slots() == 3);         // until its warden has said what it took
+  again.set_demand(key(1), demand);
+  CHECK(again.free_slots() == 1);
+  CHECK(again.free_of("memory") == 3);
+  CHECK(again.adopt({key(2), kLife, TableEntry::State::Running, {}, {}, {1, {{"memory", 3}}}}));
+  CHECK(again.free_slots() == 0);
+  CHECK(again.finished(key(2), ended(RunState::Succeeded)));
+  again.set_demand(key(2), demand);       // it is over, and takes nothing
+  CHECK(again.free_of("memory") == 3);
+}
+
 }  // namespace rota::worker::desk

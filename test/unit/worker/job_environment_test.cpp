@@ -159,6 +159,9 @@ TEST_CASE("command_plan: limits, grace and folder survive the warden too; an old
   CHECK_FALSE(read->is_handler);
   note.is_handler = true;
   CHECK(decode_note(encode_note(note))->is_handler);
+  CHECK(decode_note(encode_note(note))->demand.is_plain());
+  note.demand = {3, {{"gpu", 1}, {"memory", std::int64_t{8} << 30}}};
+  CHECK(decode_note(encode_note(note))->demand == note.demand);
   CHECK(decode_note(encode_note(note))->limits == note.limits);
   // As the program before wrote it.
   const auto before = decode_note("1\nw1\naa\n77\n10 1 2 3 4 1\n/jobs/1\nhandler\n");
