@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "common/model/run.h"
@@ -89,21 +90,33 @@ Result<void> run_all(Connection& connection, const std::vector<std::string>& sta
   return {};
 }
 
-/// Deletes what this table holds of the runs. Mostly it holds nothing of a whole page, which one range of its
-/// key tells; a list of all the ids would be looked up one by one.
-Result<void> erase_of(Connection& connection, std::string_view table, const std::vector<RunId>& runs) {
+/// What is stored of runs beside their rows.
+constexpr std::array<std::string_view, 5> kTablesOfRuns = {"attempt", "run_note", "log_pruned",
+                                                           "run_unsuccessful", "late_told"};
+
+/// Deletes what these tables hold of the runs. Mostly they hold nothing of a whole page, which one range of
+/// each key tells, asked at once; a list of all the ids would be looked up one by one.
+Result<void> erase_beside(Connection& connection, const std::vector<RunId>& runs) {
   const std::set<RunId> wanted(runs.begin(), runs.end());
-  std::vector<RunId> held;
-  auto asked = connection.stream(
-      fmt::format("SELECT DISTINCT run_id FROM {} WHERE run_id BETWEEN {} AND {}", table,
-                  wanted.begin()->value, wanted.rbegin()->value),
-      [&](Row& row) -> Result<void> {
-        const RunId run{row.integer()};
-        if (wanted.contains(run)) held.push_back(run);
-        return {};
-      });
-  if (!asked || held.empty()) return asked;
-  return run_all(connection, {fmt::format("DELETE FROM {} WHERE run_id IN ({})", table, run_numbers(held))});
+  std::array<std::vector<RunId>, kTablesOfRuns.size()> held;
+  std::string question;
+  for (std::size_t i = 0; i < kTablesOfRuns.size(); ++i) {
+    question += fmt::format("{}SELECT DISTINCT {} AS place, run_id FROM {} WHERE run_id BETWEEN {} AND {}",
+                            i == 0 ? "" : " UNION ALL ", i, kTablesOfRuns[i], wanted.begin()->value,
+                            wanted.rbegin()->value);
+  }
+  auto asked = connection.stream(question, [&](Row& row) -> Result<void> {
+    const auto place = static_cast<std::size_t>(row.integer());
+    const RunId run{row.integer()};
+    if (wanted.contains(run)) held.at(place).push_back(run);
+    return {};
+  });
+  for (std::size_t i = 0; asked && i < kTablesOfRuns.size(); ++i) {
+    if (held[i].empty()) continue;
+    asked = run_all(connection, {fmt::format("DELETE FROM {} WHERE run_id IN ({})", kTablesOfRuns[i],
+                                             run_numbers(held[i]))});
+  }
+  return asked;
 }
 
 /// What was noted of children stays as long as parent or child does.
@@ -314,10 +327,7 @@ Result<void> MysqlHistory::erase_runs(const std::vector<PastRun>& runs) {
   return pool_.with([&](Connection& connection) -> Result<void> {
     if (auto begun = connection.begin(); !begun) return begun;
     if (auto raised = run_all(connection, {raise_gone_through(ids)}); !raised) return raised;
-    for (const std::string_view table : {"attempt", "run_note", "log_pruned",
-                                         "run_unsuccessful", "late_told"}) {
-      if (auto erased = erase_of(connection, table, ids); !erased) return erased;
-    }
+    if (auto beside = erase_beside(connection, ids); !beside) return beside;
     auto erased = run_all(connection,
                           {fmt::format("DELETE FROM run WHERE run_id IN ({}) AND state NOT IN ({})",
                                        run_numbers(ids), kUnfinishedStates)});

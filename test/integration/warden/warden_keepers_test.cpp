@@ -1,6 +1,8 @@
 // Keepers that serve one attempt after the other, and what the next attempt must not see of the one before.
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -236,7 +238,11 @@ TEST_CASE("keepers: one that is killed while it rests is passed over") {
   under.run(of_nobody(command(1, {"/bin/true"})));
   for (const auto& process : warden::list_processes()) {
     const bool is_keeper = process.parent == under.inner_pid() && process.identity.pid != under.proper_pid();
-    if (is_keeper) ::kill(process.identity.pid, SIGKILL);
+    if (!is_keeper) continue;
+    const UniqueFd keeper(static_cast<int>(::syscall(SYS_pidfd_open, process.identity.pid, 0)));
+    ::kill(process.identity.pid, SIGKILL);
+    pollfd death{keeper.get(), POLLIN, 0};
+    CHECK(::poll(&death, 1, static_cast<int>(kPatience.count())) == 1);  // until then its socket is open
   }
   CHECK(under.run(of_nobody(command(2, {"/bin/true"}))).end.exit_status == 0);
 }
