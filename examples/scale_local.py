@@ -9,7 +9,8 @@
 Each worker that it starts gets a folder in DIR with its configuration: that of FILE, with an id, a pool and a
 state folder of its own, and any free port. The call comes as one JSON object on standard input. Called again
 with the same sequence number it does nothing twice; an older number is dropped. It stops nobody who is not
-named as stoppable."""
+named as stoppable. A named worker that somebody else started (--others) it cannot stop: the call fails until
+that worker is stopped by hand, and it counts as gone."""
 import argparse
 import fcntl
 import json
@@ -75,22 +76,33 @@ def stop_worker(worker):
     return True
 
 
+def was_started_here(call, known, name):
+    number = name.removeprefix(call["pool"] + "-")
+    return number != name and re.fullmatch(r"[1-9][0-9]*", number) and int(number) <= known["last"]
+
+
 def obey(arguments, call, known):
-    """Gives the names of those that did not stop. `known` is what is to be remembered."""
-    workers = known["workers"]
-    late = []
+    """Gives what is wrong with those that did not stop. `known` is what is to be remembered."""
+    workers, foreign = known["workers"], set(known.get("foreign", []))
+    wrong = []
     for named in call["stoppable"]:
         name = named["worker"]
-        if name in workers and not stop_worker(workers[name]):
-            late.append(name)
+        if name in workers:
+            if not stop_worker(workers[name]):
+                wrong.append(f"{name} did not stop in {STOP_S} s")
+        elif not was_started_here(call, known, name):
+            foreign.add(name)
+            wrong.append(f"{name} is not one of those that this hook started: stop it by hand")
+    known["foreign"] = sorted(foreign)
+    others = max(known["others"] - len(foreign), 0)
     for name in [name for name, worker in workers.items() if not is_alive(worker)]:
         del workers[name]
-    while len(workers) + known["others"] < call["keep"]:
+    while len(workers) + others < call["keep"]:
         known["last"] += 1
         name = f"{call['pool']}-{known['last']}"
         workers[name] = start_worker(arguments, call["pool"], name)
         save(arguments, call["pool"], known)
-    return late
+    return wrong
 
 
 def memory_of(arguments, pool):
@@ -130,11 +142,11 @@ def main():
             print(f"{call['sequence']} is older than {known['sequence']}: dropped", file=sys.stderr)
             return 0
         known["sequence"] = call["sequence"]
-        late = obey(arguments, call, known)
+        wrong = obey(arguments, call, known)
         save(arguments, call["pool"], known)
-    if late:
-        print("did not stop in time: " + ", ".join(late), file=sys.stderr)
-    return 1 if late else 0
+    if wrong:
+        print("; ".join(wrong), file=sys.stderr)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ struct PoolScale {
   std::int64_t here = 0;               ///< workers that do not leave
   std::int64_t leaving = 0;            ///< workers that drain since fewer are wanted
   MonoTime looked{};
+  MonoTime may_fall{};                 ///< not before: a Term's first figures are no average
   std::optional<model::ScaleChange> newest;  ///< its last row
   std::optional<model::ScaleChange> flying;  ///< the row whose call is on its way
   MonoTime due{};                      ///< when newest may be tried

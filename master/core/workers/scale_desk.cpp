@@ -108,6 +108,7 @@ PoolLoad pool_load(Context& ctx, const std::string& pool, PoolScale& scale) {
   load.accepting = standing.accepting;
   load.registering = std::max(standing.present - standing.reconciled, 0);
   load.here = scale.here;
+  load.drained = drained_by_others(ctx.state, pool);
   load.per_worker = scale.per_worker;
   scale.per_worker = slots_per_worker(load);
   scale.load = load.slots <= 0 ? 0 : load.demand / static_cast<double>(load.slots);
@@ -128,13 +129,14 @@ void begin_pool(Context& ctx, const std::string& pool, PoolScale& scale) {
 
 void follow_hook(Context& ctx, const std::string& pool, PoolScale& scale) {
   const std::string& hook = pool_quota(ctx.state, pool).hook;
+  const std::int64_t usable = scale.here - drained_by_others(ctx.state, pool);
   const bool has_another = scale.newest ? scale.newest->hook != hook : !hook.empty();
   if (hook.empty()) {
     take_workers_back(ctx, pool, ctx.state.scaling().leaving().size());
-  } else if (scale.here > scale.wanted) {
-    let_workers_go(ctx, pool, static_cast<std::size_t>(scale.here - scale.wanted));
-  } else if (scale.here < scale.wanted) {
-    take_workers_back(ctx, pool, static_cast<std::size_t>(scale.wanted - scale.here));
+  } else if (usable > scale.wanted) {
+    let_workers_go(ctx, pool, static_cast<std::size_t>(usable - scale.wanted));
+  } else if (usable < scale.wanted) {
+    take_workers_back(ctx, pool, static_cast<std::size_t>(scale.wanted - usable));
   }
   if (!hook.empty()) name_drained(ctx, pool);
   if (has_another) return write_row(ctx, pool, scale, scale.wanted, ScaleReason::Hook);
@@ -146,8 +148,12 @@ void look_at(Context& ctx, const std::string& pool, PoolScale& scale) {
   const ScaleLimits limits = scale_limits(ctx.state, pool_quota(ctx.state, pool));
   const PoolLoad load = pool_load(ctx, pool, scale);
   begin_pool(ctx, pool, scale);
+  const Millis at_least = std::max(limits.cool_down, ctx.state.options().scale_average);
+  if (!scale.is_known) scale.may_fall = ctx.now.mono + at_least;
   scale.is_known = true;
-  const ScaleWish wish = wish_for(load, limits, {scale.wanted, scale.changed, scale.went_down}, ctx.at);
+  const bool may_fall = ctx.now.mono >= scale.may_fall;
+  const ScaleBefore before{scale.wanted, scale.changed, scale.went_down, may_fall};
+  const ScaleWish wish = wish_for(load, limits, before, ctx.at);
   scale.reason = wish.reason;
   if (wish.wanted != scale.wanted) change_wanted(ctx, pool, scale, wish);
   follow_hook(ctx, pool, scale);

@@ -43,6 +43,14 @@ void say_in_drain(Context& ctx, const std::string& id, std::string why) {
   ctx.state.workers().begin_drain(std::move(drain));
 }
 
+/// Runs wait there for this worker and no other: they are lost when it goes.
+bool is_waited_for(const State& state, const std::string& pool, const std::string& id) {
+  const SlotQueueKey first{pool, id, ""};
+  if (state.slot_queues().find(first) != nullptr) return true;
+  const auto later = state.slot_queues().after(first);
+  return !later.empty() && later.begin()->first.pool == pool && later.begin()->first.worker == id;
+}
+
 std::string pool_of_leaving(const State& state, const std::string& id) {
   for (const auto& [key, life] : state.workers().lives_of(id)) {
     if (life.is_present()) return life.info().pool;
@@ -57,6 +65,10 @@ bool follow_leaving(Context& ctx, const std::string& id, LeavingWorker& worker) 
   if (!drains_for_scale(state, id)) return false;
   if (worker.pool.empty()) worker.pool = pool_of_leaving(state, id);
   const auto& present = lives_here(state, id);
+  if (!worker.named && !present.empty() && is_waited_for(state, worker.pool, id)) {
+    drain_for_scale(ctx, id, worker.pool, false);
+    return false;
+  }
   const bool is_another = !present.empty() && worker.named && !present.contains(worker.named->incarnation);
   if (is_another && !may_be_told_of(state, worker)) {  // it was started again
     worker.named.reset();
@@ -124,6 +136,7 @@ void let_workers_go(Context& ctx, const std::string& pool, std::size_t count) {
   for (const auto& [key, life] : state.workers().lives()) {
     if (!life.is_present() || life.info().pool != pool) continue;
     if (state.workers().find_drain(key.id) != nullptr || !life.info().drain_told) continue;
+    if (is_waited_for(state, pool, key.id)) continue;
     all.push_back({key, life.attempts().size(), state.workers().may_accept(life), life.joined});
   }
   for (const ScaleCandidate& one : who_goes(std::move(all), count)) {
@@ -165,6 +178,17 @@ LeavingCount count_leaving(const State& state, const std::string& pool) {
     if (worker.pool != pool) continue;
     count.here += static_cast<std::int64_t>(lives_here(state, id).size());
     count.attempts += static_cast<std::int64_t>(state.workers().runs_on(id).size());
+  }
+  return count;
+}
+
+std::int64_t drained_by_others(const State& state, const std::string& pool) {
+  std::int64_t count = 0;
+  for (const auto& [id, drain] : state.workers().drains()) {
+    if (drain.principal == kAutoscaler) continue;
+    for (const auto& [key, life] : state.workers().lives_of(id)) {
+      count += life.is_present() && life.info().pool == pool ? 1 : 0;
+    }
   }
   return count;
 }

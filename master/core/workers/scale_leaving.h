@@ -40,5 +40,7 @@ struct LeavingCount {
   std::int64_t attempts = 0;           ///< unfinished, on them
 };
 LeavingCount count_leaving(const State& state, const std::string& pool);
+/// Workers of that pool that are here, and drained by somebody else: they stay, and take nothing.
+std::int64_t drained_by_others(const State& state, const std::string& pool);
 
 }  // namespace rota::master::core

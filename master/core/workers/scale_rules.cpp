@@ -48,7 +48,8 @@ ScaleWish down(const PoolLoad& load, const ScaleLimits& limits, const ScaleBefor
   const std::int64_t less = fewer(load, slots, slots_per_worker(load), limits, before.wanted);
   if (less <= 0) return {before.wanted, ScaleReason::Steady};
   if (before.wanted <= limits.least) return {before.wanted, ScaleReason::Minimum};
-  if (now - before.changed < limits.cool_down) return {before.wanted, ScaleReason::CoolDown};
+  const bool must_wait = !before.may_fall || now - before.changed < limits.cool_down;
+  if (must_wait) return {before.wanted, ScaleReason::CoolDown};
   return {std::max(before.wanted - less, limits.least), ScaleReason::Load};
 }
 
@@ -60,8 +61,11 @@ double slots_per_worker(const PoolLoad& load) {
 }
 
 double wanted_slots(const PoolLoad& load, std::int64_t wanted) {
-  const auto to_come = static_cast<double>(load.registering + wanted - load.here);
-  return std::max(0.0, static_cast<double>(load.slots) + slots_per_worker(load) * to_come);
+  // One that an operator has drained keeps its place, so nobody comes for it; and nobody goes for it.
+  const std::int64_t to_come = std::max<std::int64_t>(wanted - load.here, 0);
+  const std::int64_t to_go = std::max<std::int64_t>(load.here - load.drained - wanted, 0);
+  const auto others = static_cast<double>(load.registering + to_come - to_go);
+  return std::max(0.0, static_cast<double>(load.slots) + slots_per_worker(load) * others);
 }
 
 ScaleWish wish_for(const PoolLoad& load, const ScaleLimits& limits, const ScaleBefore& before, WallTime now) {

@@ -26,6 +26,7 @@ struct PoolLoad {
   std::int64_t accepting = 0;      ///< such workers
   std::int64_t registering = 0;    ///< here, and have not said yet what they hold
   std::int64_t here = 0;           ///< all that are here, those that leave aside
+  std::int64_t drained = 0;        ///< of them: by operators
   double per_worker = 0;           ///< slots of a worker when none accepts; 0: not known
 };
 
@@ -40,6 +41,7 @@ struct ScaleBefore {
   std::int64_t wanted = 0;
   WallTime changed{};              ///< or when it was first looked at
   bool went_down = false;          ///< with that change; true also after a first look
+  bool may_fall = true;            ///< this Term has seen enough of the load
 };
 
 struct ScaleWish {

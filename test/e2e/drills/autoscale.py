@@ -22,6 +22,7 @@ def hooks_of(folder, programs):
 
 def all_of_them(programs, folder):
     kubernetes(folder)
+    local(folder)
     hooks = hooks_of(folder, programs)
     cluster = Cluster(folder + "/autoscale", programs, masters=2, workers=0, set=[
         "master.hooks=" + json.dumps(hooks), "master.workers.dead_after_ms=3000"])
@@ -106,27 +107,79 @@ def given_up(cluster):
     cluster.ok("pool", "set", "other", "--min-workers", "none", "--hook", "none")
 
 
+# --- the hook for this host, with a program that stands in for a worker
+
+def local(folder):
+    """Nobody is accepted as stopped whom it does not know, and who is to go does not count as one that stays."""
+    place = pathlib.Path(folder, "local")
+    place.mkdir(parents=True)
+    (place / "base.yaml").write_text("cluster: rota\nid: other\nslots: 2\n")
+    worker = place / "worker"
+    worker.write_text("#!/bin/sh\nexec sleep 600\n")
+    worker.chmod(0o755)
+    memory = place / "scaled/etl.json"
+
+    def call(sequence, keep, *stoppable):
+        text = json.dumps({"sequence": sequence, "pool": "etl", "keep": keep,
+                           "stoppable": [{"worker": name, "incarnation": "i"} for name in stoppable]})
+        done = subprocess.run([HOOK, "--base", place / "base.yaml", "--dir", place / "scaled", "--program", worker, "--others", "2"],
+                              input=text, text=True, capture_output=True, timeout=60)
+        return done.returncode, sorted(json.loads(memory.read_text())["workers"]), done.stderr
+    try:
+        check(call(1, 3)[:2] == (0, ["etl-1"]), "two are there, one is started")
+        code, workers, told = call(2, 3, "other-1")
+        check(code == 1 and workers == ["etl-1", "etl-2"] and "other-1 is not one" in told, f"{code} {workers} {told}")
+        check(call(2, 3, "other-1")[:2] == (1, ["etl-1", "etl-2"]), "again: it fails, and starts nobody")
+        check(call(3, 2, "etl-2")[:2] == (0, ["etl-1"]), "its own one is stopped")
+        check(call(3, 2, "etl-2")[:2] == (0, ["etl-1"]), "a repeat of what is done is accepted")
+        check(call(4, 1, "etl-9")[0] == 1, "it never started that one")
+        check(call(2, 9)[:2] == (0, ["etl-1"]), "an older call is dropped")
+    finally:
+        last = json.loads(memory.read_text())["sequence"] + 1
+        call(last, 0, *json.loads(memory.read_text())["workers"])
+
+
 # --- the hook for Kubernetes, against a stand-in of its API server
+
+PODS = "/api/v1/namespaces/jobs/pods/"
+SCALE = "/apis/apps/v1/namespaces/jobs/deployments/rota-workers"
+
 
 class ApiServer:
     def __init__(self):
-        self.asked, self.sequence, self.replicas = [], "", 0
+        self.asked, self.notes, self.replicas, self.status, self.ending = [], {}, 0, {}, set()
         api = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                notes = {"rota/sequence": api.sequence} if api.sequence else {}
-                self.answer({"metadata": {"annotations": notes}})
+                if self.path == SCALE + "/scale":
+                    return self.answer({"kind": "Scale", "spec": {"replicas": api.replicas} if api.replicas else {},
+                                        "status": {"replicas": 99}})
+                return self.answer({"metadata": {"annotations": api.notes}})
 
             def do_PATCH(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 api.asked.append((self.path, body, self.headers["Content-Type"], self.headers["Authorization"]))
-                if "/pods/gone" in self.path:
-                    return self.send_error(404)
+                if self.path.startswith(PODS):
+                    return self.answer_of_pod()
+                if self.path in api.status:
+                    return self.send_error(api.status[self.path])
                 api.replicas = body.get("spec", {}).get("replicas", api.replicas)
-                notes = body.get("metadata", {}).get("annotations", {})
-                api.sequence = notes.get("rota/sequence", api.sequence)
+                api.notes.update(body.get("metadata", {}).get("annotations", {}))
                 return self.answer({})
+
+            def do_DELETE(self):
+                api.asked.append(("DELETE " + self.path, None, None, self.headers["Authorization"]))
+                self.answer_of_pod(True)
+
+            def answer_of_pod(self, ends=False):
+                pod = self.path.removeprefix(PODS)
+                if pod in api.status:
+                    return self.send_error(api.status[pod])
+                if ends:
+                    api.ending.add(pod)
+                ending = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if pod in api.ending else {}
+                return self.answer({"metadata": {"name": pod, **ending}})
 
             def answer(self, body):
                 text = json.dumps(body, indent=1).encode()
@@ -142,6 +195,12 @@ class ApiServer:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
+    def of_pods(self):
+        """Pods that were marked, and "DELETE" and those that were deleted, since it was last asked."""
+        paths = [path.replace(PODS, "") for path, *_ in self.asked if PODS in path]
+        self.asked.clear()
+        return paths
+
 
 def kubernetes(folder):
     api = ApiServer()
@@ -155,20 +214,58 @@ def kubernetes(folder):
                           separators=(",", ":"))
         return subprocess.run([str(ROOT / "examples/scale_kubernetes.sh"), "jobs", "rota-workers"], input=text, env=env,
                               text=True, capture_output=True, timeout=60)
+
+    def gives(replicas, *words, fails=False):
+        done = call(*words)
+        check((done.returncode != 0) == fails and api.replicas == replicas, f"{words}: {done} {api.replicas} {api.asked}")
+        return done.stderr
     try:
-        done = call(7, 3)
-        check(done.returncode == 0 and api.replicas == 3, f"{done.stderr} {api.asked}")
+        gives(3, 7, 3)
         path, body, kind, who = api.asked[-1]
-        check(path == "/apis/apps/v1/namespaces/jobs/deployments/rota-workers/scale", path)
+        check(path == SCALE + "/scale", path)
         check(body == {"spec": {"replicas": 3}} and kind == "application/merge-patch+json", f"{body} {kind}")
         check(who == "Bearer secret", f"{who}")
-        check(call(8, 1, "rota-1", "gone").returncode == 0 and api.replicas == 1, f"{api.asked}")
-        costs = [path for path, body, _, _ in api.asked if "/pods/" in path]
-        check(costs == ["/api/v1/namespaces/jobs/pods/rota-1", "/api/v1/namespaces/jobs/pods/gone"], f"{costs}")
-        check(call(7, 3).returncode == 0 and api.replicas == 1, "an older call is dropped")
-        check(call(8, 1).returncode == 0 and api.replicas == 1, "the same call again changes nothing")
+        pods_of_calls(api, gives)
         api.server.shutdown()
         api.server.server_close()
-        check(call(9, 2).returncode != 0, "a call that nobody answers fails")
+        check(call(99, 2).returncode != 0, "a call that nobody answers fails")
     finally:
         api.server.shutdown()
+
+
+def pods_of_calls(api, gives):
+    """Nobody is stopped who is not named, whatever fails; who is named never stays. Three replicas."""
+    api.status["gone"] = 404
+    api.asked.clear()
+    gives(2, 8, 1, "rota-1", "gone")                      # one is to go, and the other one has gone
+    deleted = ["rota-1", "gone", "DELETE rota-1"]
+    check(api.of_pods() == deleted, f"{api.asked}")
+    gives(2, 7, 3)                                        # an older call is dropped
+    check(not api.asked, f"{api.asked}")
+    gives(2, 8, 1, "rota-1", "gone")                      # the same call again changes nothing
+    gives(2, 9, 1, "rota-1")                              # it ends already, and is no replica any more
+    gives(2, 10, 0)                                       # `keep` has fallen, and nobody is named
+    for status in (500, 403, 401):
+        api.status["rota-2"] = status
+        api.asked.clear()
+        check(f"rota-2: status {status}" in gives(2, 11, 1, "rota-2", fails=True), "the pod and its status are told")
+        check([path for path, *_ in api.asked] == [PODS + "rota-2"], f"{api.asked}")
+    del api.status["rota-2"]
+    api.status[SCALE + "/scale"] = 500
+    gives(2, 11, 0, "rota-2", fails=True)                 # written down, and not done: the next try does it
+    check("DELETE rota-2" not in api.of_pods(), "it is not deleted before replicas fall")
+    api.status["rota-2"] = 404
+    api.status.pop(SCALE + "/scale")
+    gives(2, 11, 0, "rota-2")                             # unless it has gone by itself: others stay
+    del api.status["rota-2"]
+    gives(1, 12, 0, "rota-2")
+    api.ending.clear()                                    # as if it was cut off before it deleted the pod
+    gives(1, 12, 0, "rota-2")
+    check(api.of_pods().count("DELETE rota-2") == 2, "its repeat deletes the pod")
+    api.ending.clear()
+    gives(4, 13, 4, "rota-3")                             # load is back
+    check(api.of_pods() == ["rota-3", "DELETE rota-3"], "who is named is stopped all the same")
+    api.replicas, api.notes["rota/sequence"] = 9, "13"
+    gives(8, 14, 8, "rota-4")
+    gives(0, 15, 0, *(f"rota-{n}" for n in range(10, 18)))
+    gives(0, 16, 0)

@@ -40,10 +40,18 @@ struct Row {
 TEST_CASE("scale rules: limits first, then the load, then the cool-down") {
   const ScaleLimits wide{0, 10}, one_to_three{1, 3};
   const ScaleBefore rose{2, kNoon - Millis{1000}, false}, fell{2, kNoon - Millis{1000}, true};
+  ScaleBefore unseen = since_long(4);
+  unseen.may_fall = false;
   PoolLoad unknown = scaled_load(0, 3);
   PoolLoad late = scaled_load(2, 7);
   late.registering = 2;
   late.here = 4;
+  PoolLoad one_drained = scaled_load(1, 1);
+  one_drained.here = 2;
+  one_drained.drained = 1;
+  PoolLoad all_drained = scaled_load(0, 1);
+  all_drained.here = all_drained.drained = 1;
+  all_drained.per_worker = 4;
   PoolLoad held_back = scaled_load(2, 7);
   held_back.slots = 4;
   held_back.accepting = 1;
@@ -70,10 +78,16 @@ TEST_CASE("scale rules: limits first, then the load, then the cool-down") {
        ScaleReason::Unknown},
       {"those that register count as they should come", late, wide, since_long(4), 4, ScaleReason::Steady},
       {"those that are left out do not", held_back, wide, since_long(2), 5, ScaleReason::Load},
+      {"one that an operator drained keeps its place, and no other goes for it", one_drained, wide, since_long(1),
+       1, ScaleReason::Steady},
+      {"an operator drained the only one", all_drained, wide, since_long(1), 2, ScaleReason::Load},
       {"it rose a moment ago", scaled_load(2, 8), wide, rose, 2, ScaleReason::CoolDown},
       {"it may rise when it fell a moment ago", scaled_load(2, 8), wide, fell, 4, ScaleReason::Load},
       {"it does not fall when it rose a moment ago", scaled_load(2, 0), wide, rose, 2, ScaleReason::CoolDown},
       {"nor when it fell", scaled_load(2, 0), wide, fell, 2, ScaleReason::CoolDown},
+      {"nor when this Term has just begun", scaled_load(4, 0), wide, unseen, 4, ScaleReason::CoolDown},
+      {"then it may rise", scaled_load(4, 15), wide, unseen, 7, ScaleReason::Load},
+      {"and is put within its limits", scaled_load(4, 0), one_to_three, unseen, 3, ScaleReason::Maximum},
       {"a limit waits for nothing", scaled_load(2, 4), {3, 5}, rose, 3, ScaleReason::Minimum}};
   for (const Row& row : rows) {
     CAPTURE(row.what);

@@ -90,8 +90,8 @@ std::vector<RunId> begin_work(Harness& h, int runs) {
   return ids;
 }
 
-std::unique_ptr<Harness> next_term_of(const Harness& before) {
-  auto next = std::make_unique<Harness>(before.recovered(), with_hooks(), Epoch{before.epoch.value + 1}, before.now);
+std::unique_ptr<Harness> next_term_of(const Harness& before, const CoreOptions& options = with_hooks()) {
+  auto next = std::make_unique<Harness>(before.recovered(), options, Epoch{before.epoch.value + 1}, before.now);
   next->versions = before.versions;
   next->quotas = before.quotas;
   next->scaling = before.scaling;
@@ -298,6 +298,60 @@ TEST_CASE("scale: the drain of an operator is left alone, and wins over one of t
   CHECK(h.drains.at(id).draining);
 }
 
+TEST_CASE("scale: nobody is drained in place of one that an operator has drained") {
+  Harness h({}, with_hooks());
+  for (const char* id : {"w1", "w2"}) h.join(tellable(id));
+  REQUIRE(h.set_quota(scaled(1, 5)));
+  h.handle(DrainWorker{Token{99}, "ann", "w2", true, 0s, "new disk"});
+  h.advance(15s);
+  CHECK(rows_of(h).back() == "2>1 load open");
+  CHECK(h.drains.size() == 1);         // Ann's
+  CHECK(h.scaling.rbegin()->second.present == 2);
+  CHECK(model::workers_to_keep(h.scaling.rbegin()->second) == 2);
+  for (const RunId run : begin_work(h, 1)) h.accept(run);
+  h.advance(2s);
+  CHECK(shown_scale(h).wanted == 1);
+  h.handle(DrainWorker{Token{98}, "ann", "w2", false, 0s, "it is in"});
+  h.advance(2s);
+  REQUIRE(h.drains.size() == 1);
+  CHECK(h.drains.at("w2").principal == "rota autoscale");
+}
+
+TEST_CASE("scale: a worker for which a run waits that may go to no other is not chosen") {
+  Harness h({}, with_hooks());
+  for (const char* id : {"w1", "w2"}) h.join(tellable(id));
+  SetQuota event = scaled(1, 5);
+  event.slots = 1;
+  REQUIRE(h.set_quota(event));
+  h.apply(a_job("first").on_worker("w1"));
+  h.apply(a_job("second").on_worker("w2"));
+  h.accept(h.run_now("first"));
+  const RunId waits = h.run_now("second");
+  h.advance(15s);
+  CHECK(name_of(h.state(waits)) == name_of(RunState::Queued));
+  CHECK(shown_scale(h).wanted == 1);
+  CHECK(h.drains.contains("w1"));      // although it has more to do, which it finishes
+  CHECK_FALSE(h.drains.contains("w2"));
+}
+
+TEST_CASE("scale: a worker that drains is not named, but taken back, when a run waits for it alone") {
+  Harness h({}, with_hooks());
+  for (const char* id : {"w1", "w2"}) h.join(tellable(id));
+  REQUIRE(h.set_quota(scaled(1, 5)));
+  h.advance(15s);
+  REQUIRE(h.drains.size() == 1);
+  const std::string id = h.drains.begin()->first;
+  h.apply(a_job("mine").on_worker(id));
+  const RunId waits = h.run_now("mine");
+  say_drained(h, id);
+  h.advance(2s);
+  CHECK_FALSE(h.drains.at(id).draining);
+  for (const auto& [number, row] : h.scaling) CHECK(row.stoppable.empty());
+  say_drained(h, id, false);
+  h.advance(2s);
+  CHECK(name_of(h.state(waits)) == name_of(RunState::Dispatched));
+}
+
 TEST_CASE("scale: a pool without workers is scaled up by runs that wait") {
   Harness h({}, with_hooks());
   h.listed();
@@ -355,6 +409,31 @@ TEST_CASE("scale: a new leader goes on with what is not delivered, and keeps num
   CHECK(next->hook_calls[0].id == open.id);
   CHECK(next->hook_calls[0].stoppable == open.stoppable);
   CHECK(next->scaling.rbegin()->second.stoppable == open.stoppable);
+}
+
+TEST_CASE("scale: a new leader lets nobody go by the first figures that it sees") {
+  CoreOptions options = with_hooks();
+  options.scale_average = Millis{20'000};
+  const Words workers = {"w1", "w2", "w3"};
+  Harness h({}, options);
+  for (const std::string& id : workers) h.join(tellable(id));
+  REQUIRE(h.set_quota(scaled(1, 5)));
+  const auto runs = begin_work(h, 4);
+  for (const RunId run : runs) h.accept(run);
+  h.advance(1min);
+  CHECK(shown_scale(h).wanted == 3);
+  for (const RunId run : runs) h.report(run, RunState::Succeeded);
+  auto next = next_term_of(h, options);
+  for (const std::string& id : workers) next->handle(WorkerSeen{tellable(id)});
+  next->listed();
+  for (const std::string& id : workers) next->inventory({id, "i1"});
+  next->advance(2s);
+  next->advance(17s);                  // longer than the cool-down
+  CHECK(shown_scale(*next).wanted == 3);
+  CHECK(name_of(shown_scale(*next).reason) == "cool_down");
+  CHECK(next->drains.empty());
+  next->advance(4s);
+  CHECK(shown_scale(*next).wanted == 1);
 }
 
 TEST_CASE("scale: without its hook a pool keeps all that drain") {
