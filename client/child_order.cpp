@@ -58,6 +58,15 @@ class Walk {
 
 ChildOrder child_order(const std::vector<thrift::JobDefinition>& jobs) { return Walk(jobs).all(); }
 
+std::vector<std::size_t> parents_first(const std::vector<thrift::JobDefinition>& jobs) {
+  const ChildOrder children = child_order({jobs.rbegin(), jobs.rend()});
+  std::vector<std::size_t> places(jobs.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i] = children.circle.empty() ? jobs.size() - 1 - children.order[jobs.size() - 1 - i] : i;
+  }
+  return places;
+}
+
 std::vector<NamedChild> named_children(const thrift::JobDefinition& job) {
   std::vector<NamedChild> out;
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {

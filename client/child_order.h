@@ -1,5 +1,6 @@
 // In which order the jobs of one apply are sent: a job behind those that it names as child jobs, since the
-// leader refuses names that it does not know. Pure.
+// leader refuses names that it does not know; and those of one deletion: a job before those that it names,
+// since the leader does not delete what others name. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,9 @@ struct ChildOrder {
   std::string circle;                  ///< "a -> b -> a": these name each other; empty: none do
 };
 ChildOrder child_order(const std::vector<thrift::JobDefinition>& jobs);
+
+/// Places: a job before those that it names, else as they came. All as they came where there is a circle.
+std::vector<std::size_t> parents_first(const std::vector<thrift::JobDefinition>& jobs);
 
 /// A name under one of the keys on_success, on_failure and on_end.
 struct NamedChild {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "client/child_order.h"
 #include "client/command/commands.h"
 
 namespace rota::client {
@@ -42,6 +43,15 @@ bool has_all(const Pairs& labels, const Pairs& asked) {
   });
 }
 
+/// A job that another one names as its child is not deleted before that one.
+std::vector<Planned> to_delete(const std::vector<Planned>& plan) {
+  std::vector<thrift::JobDefinition> jobs;
+  for (const Planned& each : plan) jobs.push_back(each.job.definition);
+  std::vector<Planned> ordered;
+  for (const std::size_t place : parents_first(jobs)) ordered.push_back(plan[place]);
+  return ordered;
+}
+
 Result<std::vector<Planned>> planned(Desk& desk, const BulkArguments& arguments) {
   const auto labels = pairs_from(arguments.labels);
   if (!labels) return fail(labels.error());
@@ -54,7 +64,7 @@ Result<std::vector<Planned>> planned(Desk& desk, const BulkArguments& arguments)
   if (!read) return fail(read.error());
   const char* const none = "no job has these labels; rota job list -o json shows them";
   if (plan.empty()) return fail(ErrorCode::NotFound, none);
-  return plan;
+  return arguments.verb == BulkVerb::Delete ? to_delete(plan) : plan;
 }
 
 void show_plan(Desk& desk, BulkVerb verb, const std::vector<Planned>& plan) {

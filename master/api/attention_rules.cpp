@@ -92,7 +92,8 @@ class Items {
     auto& item = add("waits", is_helpless ? kError : kWarning, waiting.oldest.job_name,
                      sentence + waiting.sentence,
                      fmt::format("rota run why {}", waiting.oldest.run.id.value));
-    item.__set_since_ms(to_ms(waiting.oldest.run.scheduled));
+    const model::Run& run = waiting.oldest.run;  // a child's logical time is its parent's
+    item.__set_since_ms(to_ms(run.kind == model::RunKind::Child ? run.recorded : run.scheduled));
     item.__set_count(waiting.runs);
     item.__set_run(waiting.oldest.run.id.value);
   }

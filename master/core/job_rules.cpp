@@ -190,7 +190,7 @@ void handle_apply_job(Context& ctx, const ApplyJob& event) {
     refuse(ctx, event.token, why->code, why->message);
   } else if (const auto none = why_no_uses(ctx.state, definition.space, definition.rules)) {
     refuse(ctx, event.token, none->code, none->message);
-  } else if (const auto lost = why_no_children(ctx.state, definition)) {
+  } else if (const auto lost = why_no_children(ctx.state, definition, job)) {
     refuse(ctx, event.token, lost->code, lost->message);
   } else if (const auto full = job == nullptr ? why_no_job(ctx.state, definition.space) : std::nullopt) {
     refuse(ctx, event.token, full->code, full->message);
@@ -307,6 +307,9 @@ void handle_undelete_job(Context& ctx, const UndeleteJob& event) {
   if (!plan) return refuse(ctx, event.token, plan.error().code, plan.error().message);
   if (const auto none = why_no_uses(ctx.state, event.job.space, *plan->rules)) {
     return refuse(ctx, event.token, none->code, none->message);
+  }
+  if (const auto lost = why_no_children(ctx.state, *event.version.definition, nullptr)) {
+    return refuse(ctx, event.token, lost->code, lost->message);
   }
   if (const auto full = why_no_job(ctx.state, event.job.space)) {
     return refuse(ctx, event.token, full->code, full->message);

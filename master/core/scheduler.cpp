@@ -100,9 +100,9 @@ void Scheduler::handle(const Event& event, Now now, Effects& effects) {
   settle_ends_of_before(ctx);
   std::visit(Cases{ctx}, event);
   fire_worker_starts(ctx);
+  make_children(ctx);  // may end runs that make way, which their jobs remember
   settle_memories(ctx);
   scale_pools(ctx);
-  make_children(ctx);
   pump_slot_queues(ctx);
   start_caught_up(ctx);
   store_owed_children(ctx);

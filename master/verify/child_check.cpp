@@ -98,6 +98,7 @@ Result<void> ChildCheck::judge_parent(const model::Run& seen, const std::map<std
   RunState ended = seen.progress.state;
   if (!rows.empty() && !model::is_final(ended)) {  // it may have ended since
     const auto now = sources_.reader.get_run(seen.id);
+    if (!now && now.error().code == ErrorCode::NotFound) return {};  // retention was faster
     if (!now) return fail(now.error());
     ended = now->run.progress.state;
     if (!model::is_final(ended)) {
@@ -110,9 +111,9 @@ Result<void> ChildCheck::judge_parent(const model::Run& seen, const std::map<std
   for (const auto& [name, key] : due) {
     const auto row = rows.find(name);
     if (row == rows.end()) {
-      const auto owed = is_owed(seen.id, name);
-      if (!owed) return fail(owed.error());
-      if (!*owed) miss(check_, words_of(seen.id, name) + " is due, and neither began nor was refused");
+      const auto lost = is_lost(seen.id, name);
+      if (!lost) return fail(lost.error());
+      if (*lost) miss(check_, words_of(seen.id, name) + " is due, and neither began nor was refused");
       continue;
     }
     ++(row->second.run == RunId{} ? check_.skipped : check_.fired);
@@ -131,15 +132,24 @@ Result<void> ChildCheck::judge_parent(const model::Run& seen, const std::map<std
   return {};
 }
 
-/// Between the two questions the leader may have made what it owed.
-Result<bool> ChildCheck::is_owed(RunId parent, const std::string& name) {
+/// Between the two questions the leader may have made what it owed, and retention may have deleted the run.
+Result<bool> ChildCheck::is_lost(RunId parent, const std::string& name) {
   const auto owed = sources_.reader.owed_among({parent});
   if (!owed) return fail(owed.error());
-  if (!owed->empty()) return true;
+  if (!owed->empty()) return false;
   const auto rows = rows_of({parent});
   if (!rows) return fail(rows.error());
   const auto own = rows->find(parent);
-  return own != rows->end() && own->second.contains(name);
+  if (own != rows->end() && own->second.contains(name)) return false;
+  return stands(parent);
+}
+
+/// Rows of a run are asked for after the run was read. Where none is found, they count as missing only if the
+/// run itself has not been deleted meanwhile: retention deletes both.
+Result<bool> ChildCheck::stands(RunId run) {
+  const auto found = sources_.reader.runs_among({run});
+  if (!found) return fail(found.error());
+  return !found->empty();
 }
 
 Result<void> ChildCheck::judge_runs_named() {
@@ -168,29 +178,35 @@ Result<void> ChildCheck::judge_children() {
   for (const model::Run& run : children_) {
     ++check_.planned;
     const auto own = rows.find(run.id);
-    if (own == rows.end()) {
-      wrong(check_,
-            fmt::format("run {}: it is of a child job, and no end of a run began it", run.id.value));
+    if (own != rows.end()) {
+      judge_child(run, own->second);
       continue;
     }
-    const ChildRow& row = own->second.front();
-    const bool is_its_key = run.request_key == model::child_key(row.parent, row.name) &&
-                            run.principal == model::kChildPrincipal;
-    if (own->second.size() > 1 || !is_its_key || row.parent >= run.id) {
-      wrong(check_,
-            fmt::format("run {}: it names another cause than run {}", run.id.value, row.parent.value));
-    }
-    if (row.depth == 1 ? row.root != row.parent : row.root >= row.parent) {
-      wrong(check_, fmt::format("run {}: {} is no root of it", run.id.value, row.root.value));
-    }
-    const bool is_cut =
-        run.progress.state == RunState::Skipped && run.progress.reason == model::Reason::ChildTooDeep;
-    if (is_cut != (row.depth > model::kDeepestChild)) {
-      wrong(check_, fmt::format("run {}: {} runs below its root, where {} are the most", run.id.value,
-                                row.depth, model::kDeepestChild));
-    }
+    const auto is_there = stands(run.id);
+    if (!is_there) return fail(is_there.error());
+    if (!*is_there) continue;
+    wrong(check_,
+          fmt::format("run {}: it is of a child job, and no end of a run began it", run.id.value));
   }
   return {};
+}
+
+void ChildCheck::judge_child(const model::Run& run, const std::vector<ChildRow>& rows) {
+  const ChildRow& row = rows.front();
+  const bool is_its_key =
+      run.request_key == model::child_key(row.parent, row.name) && run.principal == model::kChildPrincipal;
+  if (rows.size() > 1 || !is_its_key || row.parent >= run.id) {
+    wrong(check_, fmt::format("run {}: it names another cause than run {}", run.id.value, row.parent.value));
+  }
+  if (row.depth == 1 ? row.root != row.parent : row.root >= row.parent) {
+    wrong(check_, fmt::format("run {}: {} is no root of it", run.id.value, row.root.value));
+  }
+  const bool is_cut =
+      run.progress.state == RunState::Skipped && run.progress.reason == model::Reason::ChildTooDeep;
+  if (is_cut != (row.depth > model::kDeepestChild)) {
+    wrong(check_, fmt::format("run {}: {} runs below its root, where {} are the most", run.id.value,
+                              row.depth, model::kDeepestChild));
+  }
 }
 
 }  // namespace rota::master::verify

@@ -35,9 +35,11 @@ class ChildCheck {
   Result<Rows> rows_of(const std::vector<RunId>& parents);
   Result<void> judge_parents();
   Result<void> judge_parent(const model::Run& run, const std::map<std::string, model::ChildRow>& rows);
-  Result<bool> is_owed(RunId parent, const std::string& name);
+  Result<bool> is_lost(RunId parent, const std::string& name);
+  Result<bool> stands(RunId run);
   Result<void> judge_runs_named();
   Result<void> judge_children();
+  void judge_child(const model::Run& run, const std::vector<model::ChildRow>& rows);
 
   const Sources& sources_;
   Check& check_;

@@ -25,6 +25,11 @@ bool has_ended_by_worker(RunState state) {
 
 bool is_known(WallTime moment) { return to_ms(moment) > 0; }
 
+/// A child is given its parent's logical time, which may be long over.
+bool is_before(const model::Run& run, std::optional<WallTime> since) {
+  return since && (run.kind == model::RunKind::Child ? run.recorded : run.scheduled) < *since;
+}
+
 }  // namespace
 
 Result<bool> RunCheck::look_at_all(Place& place, MonoTime deadline) {
@@ -60,7 +65,7 @@ Result<void> RunCheck::look_at_page(const std::vector<model::Run>& runs) {
   for (const model::Run& run : runs) {
     looked_through_ = run.recorded;
     if (only_ && !only_->contains(run.job)) continue;
-    if (request_.since && run.scheduled < *request_.since) continue;
+    if (is_before(run, request_.since)) continue;
     ++looked_at_;
     const auto earlier = earlier_attempts(run.id);
     if (!earlier) return fail(earlier.error());
@@ -220,7 +225,7 @@ Result<void> RunCheck::remember_spans(JobId job) {
   if (!runs) return fail(runs.error());
   std::deque<Span>& recent = recent_[job];
   for (auto run = runs->rbegin(); run != runs->rend(); ++run) {
-    if (request_.since && run->scheduled < *request_.since) continue;
+    if (is_before(*run, request_.since)) continue;
     const auto earlier = sources_.reader.attempts_of(run->id);
     if (!earlier) return fail(earlier.error());
     const auto spans = spans_of(*run, *earlier);

@@ -161,6 +161,35 @@ std::string path_words(const std::string& job, const std::vector<std::string>& p
 
 Error bad_children(std::string message) { return Error(ErrorCode::InvalidArgument, std::move(message)); }
 
+std::set<std::string> all_names_of(const model::JobRules& rules) {
+  std::set<std::string> names;
+  for (const ChildKey key : kKeys) names.insert(names_of(rules, key).begin(), names_of(rules, key).end());
+  return names;
+}
+
+/// A job that nobody names closes no circle but that with itself, nor does an edit without a new name.
+std::optional<Error> why_circle(const State& state, const model::JobDefinition& definition,
+                                const JobEntry* before) {
+  const bool is_named = !state.jobs().parents_of(definition.space, definition.name).empty();
+  std::set<std::string> known;
+  if (before != nullptr) known = all_names_of(before->rules());
+  CircleSearch search(state, definition.space, definition.name);
+  for (const ChildKey key : kKeys) {
+    for (const std::string& name : names_of(definition.rules, key)) {
+      if (name != definition.name && (!is_named || known.contains(name))) continue;
+      if (const auto path = search.from(name); !path.empty()) {
+        return bad_children(fmt::format("{}: {} goes in a circle; take one of these names away", name_of(key),
+                                        path_words(definition.name, path)));
+      }
+      if (search.is_too_large()) {
+        return bad_children(fmt::format("{}: more than {} jobs hang together by child jobs; use fewer",
+                                        name_of(key), kLookedThrough));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<NamedChild> children_after(const model::JobRules& rules, RunState ended) {
@@ -201,7 +230,8 @@ void store_owed_children(Context& ctx) {
       [&](const OwedChildren& row) { ctx.out.changes.children_owed.push_back(row); });
 }
 
-std::optional<Error> why_no_children(const State& state, const model::JobDefinition& definition) {
+std::optional<Error> why_no_children(const State& state, const model::JobDefinition& definition,
+                                     const JobEntry* before) {
   const model::JobRules& rules = definition.rules;
   if (!model::names_children(rules)) return std::nullopt;
   if (!state.children().may_begin()) {
@@ -209,26 +239,15 @@ std::optional<Error> why_no_children(const State& state, const model::JobDefinit
                  "on_success, on_failure, on_end: a master of an older version is registered, or was a "
                  "moment ago; it would begin no child jobs. Try again when all are new");
   }
-  CircleSearch search(state, definition.space, definition.name);
   for (const ChildKey key : kKeys) {
     for (const std::string& name : names_of(rules, key)) {
-      const bool is_itself = name == definition.name;
-      if (!is_itself && state.jobs().find_named(definition.space, name) == nullptr) {
-        return bad_children(fmt::format("{}: there is no job {} in namespace {}; apply it first, or in the "
-                                        "same files", name_of(key), quoted_text(name),
-                                        quoted_text(definition.space)));
-      }
-      if (const auto path = search.from(name); !path.empty()) {
-        return bad_children(fmt::format("{}: {} goes in a circle; take one of these names away",
-                                        name_of(key), path_words(definition.name, path)));
-      }
-      if (search.is_too_large()) {
-        return bad_children(fmt::format("{}: more than {} jobs hang together by child jobs; use fewer",
-                                        name_of(key), kLookedThrough));
-      }
+      if (name == definition.name || state.jobs().find_named(definition.space, name) != nullptr) continue;
+      return bad_children(fmt::format("{}: there is no job {} in namespace {}; apply it first, or in the "
+                                      "same files", name_of(key), quoted_text(name),
+                                      quoted_text(definition.space)));
     }
   }
-  return std::nullopt;
+  return why_circle(state, definition, before);
 }
 
 std::string named_by(const State& state, const std::string& space, const std::string& name) {

@@ -31,8 +31,10 @@ void make_children(Context& ctx);
 /// What is left of this event's is stored, for the next turns.
 void store_owed_children(Context& ctx);
 
-/// Why a job that names these is not accepted: one is unknown, or they make a circle.
-std::optional<Error> why_no_children(const State& state, const model::JobDefinition& definition);
+/// Why a job that names these is not accepted: one is unknown, or they make a circle. `before`: the stored
+/// version; null: there is none, or it is deleted.
+std::optional<Error> why_no_children(const State& state, const model::JobDefinition& definition,
+                                     const JobEntry* before);
 
 /// "a, b and 3 more": the jobs that name this one; empty: none does.
 std::string named_by(const State& state, const std::string& space, const std::string& name);

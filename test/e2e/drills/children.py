@@ -13,7 +13,7 @@ KILL_EVERY_S = 2
 
 
 def job(ledger, name, command="", **keys):
-    lines = [f"  - name: {name}", "    overlap: allow",
+    lines = [f"  - name: {name}", "    overlap: allow", "    labels: {drill: children}",
              f"    command: 'echo {name} $ROTA_RUN_ID ${{ROTA_PARENT_RUN:-0}} ${{ROTA_PARENT_STATE:-none}} >> {ledger}{command}'"]
     return lines + [f"    {key}: [{', '.join(names)}]" for key, names in keys.items()]
 
@@ -63,8 +63,9 @@ def all_of_them(cluster, folder, roots):
                                cluster.runs(state="waiting,queued,dispatched,running")), 60, "nothing is left to run")
     judge(cluster, ledger, started)
     looked_at(cluster, started[0], each)
-    for name in ["root"] + [f"step-{i}" for i in range(1, CHAIN + 1)] + ["never", "alarm"] + [f"fan-{i}" for i in range(FAN)]:
-        cluster.ok("job", "delete", "--yes", name)
+    cluster.ok("job", "delete", "--yes", "-l", "drill=children")  # children come before their parents in the list
+    told = cluster.rota("job", "undelete", "step-1")
+    check(told.returncode == 2 and 'there is no job "step-2"' in told.stderr, f"brought back: {told.stderr}")
     cluster.verify()
     figure("children", roots=roots, runs=len(lines_of(ledger)), leaders_killed=killed)
 

@@ -116,6 +116,21 @@ TEST_CASE("attention: waits for limits and tokens are told when they take long")
   CHECK_FALSE(may_take_long(Reason::RetryDelay));
 }
 
+TEST_CASE("attention: a child waits since its parent's end, and not since the logical time that it was given") {
+  for (const model::RunKind kind : {model::RunKind::Manual, model::RunKind::Child}) {
+    AttentionFacts facts = quiet();
+    WaitingRuns waiting;
+    waiting.oldest = row_of(9, RunState::Queued, Reason::NoWorkerInPool);
+    waiting.oldest.run.kind = kind;
+    waiting.oldest.run.scheduled = kNow - Millis{3'600'000};
+    waiting.oldest.run.recorded = kNow - Millis{60'000};
+    waiting.runs = 1;
+    facts.waiting = {waiting};
+    const std::int64_t ago = kind == model::RunKind::Child ? 60'000 : 3'600'000;
+    CHECK(attention_of(facts).at(0).since_ms == to_ms(kNow) - ago);
+  }
+}
+
 TEST_CASE("attention: nothing is told when all is well") {
   AttentionFacts facts = quiet();
   core::Snapshot snapshot;

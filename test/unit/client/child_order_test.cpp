@@ -44,3 +44,16 @@ TEST_CASE("child order: a circle is told with its way, a job of the same name el
   other.space = "shop";
   CHECK(child_order({a_job("a", {"b"}), other}).circle.empty());
 }
+
+TEST_CASE("child order: for a deletion a job comes before those that it names, others stay as they came") {
+  const auto order_in = [](const std::vector<thrift::JobDefinition>& jobs) {
+    std::string out;
+    for (const std::size_t place : parents_first(jobs)) out += jobs[place].name;
+    return out;
+  };
+  CHECK(order_in({}).empty());
+  CHECK(order_in({a_job("c"), a_job("a"), a_job("b")}) == "cab");
+  CHECK(order_in({a_job("a"), a_job("b", {"a"}), a_job("c")}) == "bac");
+  CHECK(order_in({a_job("a"), a_job("b", {}, {"a"}), a_job("c", {}, {}, {"b", "elsewhere"})}) == "cba");
+  CHECK(order_in({a_job("a", {"b"}), a_job("b", {"a"}), a_job("c")}) == "abc");  // a circle: none is lost
+}

@@ -3,6 +3,7 @@
 #include "master/core/graph/child_rules.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -58,6 +59,25 @@ RunId succeed(Harness& h, const std::string& job) {
   const RunId run = h.run_now(job);
   h.report(run, RunState::Succeeded);
   return run;
+}
+
+/// More jobs than a circle is looked for among: 10,000 leaves, and above them rows of jobs that name up to 16 of the row
+/// below. The names of the highest row.
+std::vector<std::string> apply_large_tree(Harness& h) {
+  h.check_each = 5000;
+  std::vector<std::string> row;
+  for (int i = 0; i < 10'000; ++i) h.apply(a_job(row.emplace_back("leaf-" + std::to_string(i))));
+  const std::size_t most = model::kMostChildren;
+  for (int level = 0; row.size() > most; ++level) {
+    std::vector<std::string> above;
+    for (std::size_t i = 0; i < row.size(); i += most) {
+      std::vector<std::string> names;
+      for (std::size_t j = i; j < std::min(row.size(), i + most); ++j) names.push_back(row[j]);
+      h.apply(a_job(above.emplace_back(fmt::format("row-{}-{}", level, i))).on_success(std::move(names)));
+    }
+    row = std::move(above);
+  }
+  return row;
 }
 
 }  // namespace
@@ -274,6 +294,66 @@ TEST_CASE("children: unknown names and circles are refused, with the way round")
   h.apply(a_job("d").on_success({"c", "b", "a"}));  // several ways down are no circle
   h.apply(a_job("b"));
   h.apply(a_job("a").on_success({"c"}));
+}
+
+TEST_CASE("children: a circle is looked for only where somebody names the job, and from its new names alone") {
+  Harness h;
+  const std::vector<std::string> below = apply_large_tree(h);
+  h.apply(a_job("top").on_success(below));
+  h.apply(a_job("above").on_success({"top"}));
+  h.apply(a_job("top").priority(3).on_success(below));
+  h.apply(a_job("top").on_success(below).on_failure({below[0]}));  // another key, no other name
+  h.apply(a_job("top").on_success(below).on_end({"leaf-3"}));
+  CHECK(refused(h, a_job("top").on_success(below).on_end({"above"})).message ==
+        "on_end: top -> above -> top goes in a circle; take one of these names away");
+  h.apply(a_job("x"));
+  h.apply(a_job("y").on_success({"x"}));
+  CHECK(refused(h, a_job("x").on_success({"top"})).message ==
+        "on_success: more than 10000 jobs hang together by child jobs; use fewer");
+  h.apply(a_job("y"));
+  h.apply(a_job("x").on_success({"top"}));
+}
+
+TEST_CASE("children: ends that a child causes are remembered with it") {
+  Harness h;
+  h.join(a_worker("w", 1));
+  const JobId c = h.apply(a_job("c").entries({"after_end 1h"}).overlap(Overlap::Replace).on_worker("elsewhere"));
+  h.apply(a_job("a").on_success({"c"}));
+  const RunId waiting = h.run_now("c");
+  REQUIRE_FALSE(model::is_final(h.state(waiting)));
+  h.advance(10s);
+  const auto before = h.jobs.at(c).memory.due;
+  child_of(h, succeed(h, "a"), "c");
+  REQUIRE(h.state(waiting) == RunState::Cancelled);
+  REQUIRE(h.jobs.at(c).memory.due);
+  CHECK(h.jobs.at(c).memory.due != before);
+  CHECK(std::ranges::count(h.last.changes.jobs, c, &model::Job::id) == 1);  // in the batch of the end
+}
+
+TEST_CASE("children: a job comes back only with child jobs that exist") {
+  Harness h;
+  h.apply(a_job("c"));
+  const JobId a = h.apply(a_job("a").on_success({"c"}));
+  h.remove("a");
+  h.remove("c");
+  UndeleteJob event;
+  event.token = Token{55};
+  event.principal = "me";
+  event.job = h.jobs.at(a);
+  event.version = h.versions.at({a, 1});
+  event.zone = std::make_shared<const model::ZoneRules>();
+  h.handle(event);
+  const auto* error = std::get_if<Error>(&h.last.replies.at(0).body);
+  REQUIRE(error != nullptr);
+  CHECK(error->message ==
+        "on_success: there is no job \"c\" in namespace \"default\"; apply it first, or in the same files");
+  h.apply(a_job("c"));
+  h.handle(event);
+  REQUIRE(std::get_if<Error>(&h.last.replies.at(0).body) == nullptr);
+  child_of(h, [&] {
+    h.join(a_worker("w", 2));
+    return succeed(h, "a");
+  }(), "c");
 }
 
 TEST_CASE("children: a job that others name is not deleted") {

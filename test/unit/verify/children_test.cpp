@@ -1,6 +1,8 @@
 // P49: what ends of runs began, held against the child jobs that their versions name.
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "history.h"
 
 namespace rota::master::verify::test {
@@ -67,6 +69,48 @@ model::Run& run_in(History& history, RunId id) {
   return *std::ranges::find(history.rows.new_runs, id, &model::Run::id);
 }
 
+/// Retention deletes both runs and their rows when one of these is asked.
+class FadingStore final : public store::MemoryStore {
+ public:
+  enum class When { Children, ChildRows, OneRun };
+  explicit FadingStore(When when) : when_(when) {}
+
+  Result<std::vector<model::ChildRow>> children_of(const std::vector<RunId>& parents) override {
+    if (when_ == When::Children) fade();
+    return MemoryStore::children_of(parents);
+  }
+  Result<std::vector<model::ChildRow>> child_rows_of(const std::vector<RunId>& runs) override {
+    if (when_ == When::ChildRows) fade();
+    return MemoryStore::child_rows_of(runs);
+  }
+  Result<store::RunRow> get_run(RunId id) override {
+    if (when_ == When::OneRun) fade();
+    return MemoryStore::get_run(id);
+  }
+  /// As it was a moment ago: the parent goes on.
+  Result<std::vector<model::Run>> runs_after(RunId after, std::int32_t limit) override {
+    auto runs = MemoryStore::runs_after(after, limit);
+    for (model::Run& run : *runs) {
+      if (when_ == When::OneRun && run.id == root_id()) run.progress.state = RunState::Running;
+    }
+    return runs;
+  }
+  bool has_faded() const { return has_faded_; }
+
+ private:
+  void fade() {
+    if (std::exchange(has_faded_, true)) return;
+    std::vector<store::PastRun> runs(2);
+    runs[0].run = root_id();
+    runs[0].job = JobId{2};
+    runs[1].run = child_id();
+    runs[1].job = JobId{3};
+    (void)erase_runs(runs);
+  }
+  When when_;
+  bool has_faded_ = false;
+};
+
 }  // namespace
 
 TEST_CASE("verify: children that are due are green, and counted") {
@@ -90,6 +134,29 @@ TEST_CASE("verify: a child that is due and neither there nor owed is red") {
   owed.children = {{ChildKey::End, "gone"}};
   history.rows.children_owed = {owed};
   CHECK(red(look(history)) == "");
+}
+
+TEST_CASE("verify: children whose rows are deleted with their runs while it looks are not missing") {
+  for (const auto when : {FadingStore::When::Children, FadingStore::When::ChildRows, FadingStore::When::OneRun}) {
+    CAPTURE(static_cast<int>(when));
+    FadingStore memory(when);
+    CHECK(red(look_in(memory, a_history_of_children())) == "");
+    CHECK(memory.has_faded());
+    CHECK(memory.runs_among({root_id(), child_id()})->empty());
+  }
+}
+
+TEST_CASE("verify: since a moment, a child counts by when it was recorded, and not by its parent's tick") {
+  History history = a_history_of_children();
+  model::Run& child = run_in(history, child_id());
+  child.recorded = at(30);
+  child.progress = a_run(child_id(), at(30)).progress;
+  history.rows.children[0].depth = 2;
+  Request request;
+  request.since = at(25);
+  CHECK(red(look(history, request)) == "P49");
+  request.since = at(31);
+  CHECK(red(look(history, request)) == "");
 }
 
 TEST_CASE("verify: children of another end, without a cause, or too many are red") {
