@@ -21,6 +21,8 @@ std::string incarnation_of(const model::Run& run, const std::vector<model::Attem
 }  // namespace
 
 void DemandCheck::learn(const model::JobVersionRow& version) {
+  JobVersion& newest = newest_[version.job];
+  newest = std::max(newest, version.version);
   if (version.definition == nullptr) return;
   const model::JobRules& rules = version.definition->rules;
   const model::Demand demand{rules.slots, rules.needs};
@@ -32,7 +34,8 @@ Result<void> DemandCheck::look_at(const model::Run& run, const std::vector<model
                                   const std::vector<Span>& spans) {
   if (demands_.empty()) return {};
   model::Demand demand;
-  if (const auto job = demands_.find(run.job); job != demands_.end()) {
+  const auto job = demands_.find(run.job);
+  if (job != demands_.end() && run.version <= newest_.at(run.job)) {
     const auto later = job->second.upper_bound(run.version);
     if (later != job->second.begin()) demand = std::prev(later)->second;
   }

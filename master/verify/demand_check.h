@@ -42,6 +42,7 @@ class DemandCheck {
   const Sources& sources_;
   Check& check_;
   std::map<JobId, std::map<JobVersion, model::Demand>> demands_;  ///< from that version on
+  std::map<JobId, JobVersion> newest_;  ///< that is known; a later one counts as one slot
   std::map<std::string, Worker> workers_;
 };
 

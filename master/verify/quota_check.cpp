@@ -13,6 +13,8 @@ constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 void QuotaCheck::learn(const model::JobVersionRow& version) {
+  JobVersion& newest = newest_[version.job];
+  newest = std::max(newest, version.version);
   if (version.definition == nullptr) return;
   const model::JobRules& rules = version.definition->rules;
   pools_[version.job][version.version] = {rules.pool, rules.slots};
@@ -21,7 +23,7 @@ void QuotaCheck::learn(const model::JobVersionRow& version) {
 Result<void> QuotaCheck::look_at(const model::Run& run, const std::vector<Span>& spans) {
   const auto job = pools_.find(run.job);
   const OfVersion* own = nullptr;
-  if (job != pools_.end()) {
+  if (job != pools_.end() && run.version <= newest_.at(run.job)) {
     const auto later = job->second.upper_bound(run.version);
     if (later != job->second.begin()) own = &std::prev(later)->second;
   }

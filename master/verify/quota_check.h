@@ -40,6 +40,7 @@ class QuotaCheck {
   const Sources& sources_;
   Check& check_;
   std::map<JobId, std::map<JobVersion, OfVersion>> pools_;  ///< from that version on
+  std::map<JobId, JobVersion> newest_;  ///< that is known; a later one counts as one slot, in no pool
   std::map<Side, HeldBeside> sides_;
 };
 

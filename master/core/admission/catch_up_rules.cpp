@@ -14,18 +14,21 @@ constexpr int kJobsLookedAt = 64;
 /// It would have to wait for no other run of its job. It ends none either, whatever the overlap says.
 bool is_free(const JobEntry& job) { return has_place(job.rules(), job.under_way()); }
 
-bool has_slots(const State& state, const JobEntry& job) {
-  return !state.quotas().is_full(model::QuotaOf::Space, job.row.space());
+/// Nothing is kept for it, so it has to have room for all that it takes.
+bool has_slots(const State& state, const JobEntry& job, std::int32_t slots) {
+  return !lacks_room(state.quotas(), model::QuotaOf::Space, job.row.space(), slots);
 }
 
 /// A run that may start now, in a place where a slot is free; null: none.
 RunEntry* next_of(State& state, CatchUpPool& pool, bool& looked_at_all) {
   for (auto& [key, queue] : pool.queues) {
     if (state.quotas().is_full(model::QuotaOf::Pool, key.pool)) return nullptr;
+    const std::int32_t slots = key.demand.slots;
+    if (slots > 1 && lacks_room(state.quotas(), model::QuotaOf::Pool, key.pool, slots)) continue;
     if (!state.workers().may_serve(key)) continue;
-    const auto may_start = [&state](JobId id) {
+    const auto may_start = [&state, slots](JobId id) {
       const JobEntry& job = *state.find_job(id);
-      return is_free(job) && has_slots(state, job);
+      return is_free(job) && has_slots(state, job, slots);
     };
     const RunId id = queue.pass_turn(kJobsLookedAt, may_start);
     if (id != RunId{}) return state.find_run(id);
@@ -70,8 +73,8 @@ CatchUpWait why_not_caught_up(const State& state, const RunEntry& run) {
   const std::size_t left = (waiting + static_cast<std::size_t>(rate) - 1) / static_cast<std::size_t>(rate);
   const std::string at_rate = fmt::format("caught up at {} a second", rate);
   const JobEntry& job = run.job();
-  const bool is_full = state.quotas().is_full(model::QuotaOf::Pool, key.pool);
-  if (is_full || !has_slots(state, job)) {
+  const bool is_full = lacks_room(state.quotas(), model::QuotaOf::Pool, key.pool, key.demand.slots);
+  if (is_full || !has_slots(state, job, key.demand.slots)) {
     const auto reason = is_full ? model::Reason::PoolLimit : model::Reason::NamespaceSlots;
     return {reason, quota_words(state, run, reason)};
   }

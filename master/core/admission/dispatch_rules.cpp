@@ -10,8 +10,8 @@
 #include "master/core/attempts/limit_rules.h"
 #include "master/core/workers/inventory_rules.h"
 #include "master/core/notices.h"
+#include "master/core/admission/choice_rules.h"
 #include "master/core/admission/quota_rules.h"
-#include "master/core/admission/route.h"
 #include "master/core/admission/semaphore_rules.h"
 #include "master/core/admission/turn_rules.h"
 #include "master/core/workers/conduct_rules.h"
@@ -82,41 +82,6 @@ SendDispatch& dispatch_to(LifeEntry& life, Effects& out) {
   return std::get<SendDispatch>(out.sends.emplace_back(SendDispatch{life.key(), life.info().address, {}}));
 }
 
-RouteQuestion question_of(const RunEntry& run, const JobEntry& job) {
-  RouteQuestion question;
-  question.route = run.rules().route;
-  question.named = run.rules().worker;
-  question.last_worker = job.last_worker.get();
-  question.lot = lot_of({run.id(), run.last_attempt() + 1});
-  if (question.route == model::RouteKind::ConsistentHash) {
-    question.key = hash_of(route_key_of(run.rules(), run.row().parameters.get(), run.row().job));
-  }
-  return question;
-}
-
-model::WorkerKey choose_among(WorkerTable& workers, const RunEntry& run, const OpenWorkers& open) {
-  const JobEntry& job = run.job();
-  std::vector<model::WorkerKey> passed;
-  const model::WorkerKey* choice = choose_worker(question_of(run, job), open, passed);
-  CHECK_OR_DIE(choice != nullptr, "no worker was chosen among those that may take an attempt");
-  model::WorkerKey chosen = *choice;
-  for (const model::WorkerKey& each : passed) workers.pass_over(each);
-  return chosen;
-}
-
-/// Where its job prefers that, another worker than the last one, if another may take it now.
-model::WorkerKey choose_for(WorkerTable& workers, const RunEntry& run, const SlotQueueKey& key) {
-  const bool moves = run.rules().retry.another_worker == model::AnotherWorker::Prefer && key.worker.empty() &&
-                     run.progress().first_dispatched();
-  if (moves) {
-    SlotQueueKey others = key;
-    others.except = run.progress().worker().id;
-    const OpenWorkers& open = workers.open_for(others);
-    if (workers.may_serve(others, open)) return choose_among(workers, run, open);
-  }
-  return choose_among(workers, run, workers.open_for(key));
-}
-
 /// What became of a run whose turn it was.
 enum class Turned {
   Gone,         ///< an attempt was sent, or it ended, since it had no turn any more
@@ -127,13 +92,37 @@ enum class Turned {
 /// Queues that wait for workers, in the order of their turns: what becomes free is theirs first.
 using Waiting = std::vector<const SlotQueueKey*>;
 
-/// No worker has room for a run of that queue now. For a wide one a worker is kept, unless it lacks tokens
-/// too.
-void wait_for_worker(State& state, const SlotQueueKey& key, Waiting& before) {
-  const bool is_wide = !key.demand.is_plain();
-  const bool is_kept = is_wide && state.tokens().would_get(key) && state.workers().keep_for(key, before);
+/// No worker has room for that run now, the next of this queue. For a wide one a worker is kept, unless it
+/// lacks tokens too, or takes more than a limit; no limit is kept for it meanwhile.
+void wait_for_worker(State& state, const SlotQueueKey& key, RunId next, Waiting& before) {
+  bool is_kept = false;
+  if (!key.demand.is_plain()) {
+    const std::string& space = state.find_run(next)->job().row.space();
+    const bool may_ever = state.quotas().allows(key.pool, space, key.demand.slots);
+    is_kept = may_ever && state.tokens().would_get(key) && state.workers().keep_for(key, before);
+    if (!is_kept) state.workers().stop_keeping(key);
+    state.quotas().stop_keeping(next);
+  }
   state.tokens().step_back(key);
   if (!is_kept) before.push_back(&key);
+}
+
+/// It gets no tokens now: nothing else waits for it meanwhile.
+void wait_for_tokens(Context& ctx, const SlotQueueKey& key, RunId next) {
+  if (!key.demand.is_plain()) {
+    ctx.state.quotas().stop_keeping(next);
+    ctx.state.workers().stop_keeping(key);
+  }
+  note_blocked(ctx, *ctx.state.slot_queues().find(key), Reason::WaitsForSemaphore);
+}
+
+/// Whether its limits have so much left. If it may not keep them either, no worker is kept for it.
+bool gets_limits(State& state, const SlotQueueKey& key, RunId next) {
+  if (key.demand.slots == 1) return true;  // it has a turn: they are not full
+  const std::string& space = state.find_run(next)->job().row.space();
+  if (state.quotas().ask_for(next, key.pool, space, key.demand.slots)) return true;
+  if (!state.quotas().keeps_for(next)) state.workers().stop_keeping(key);
+  return false;
 }
 
 /// Whether a worker may take that run, which is the next of this queue, and limits and tokens allow it; if
@@ -142,24 +131,16 @@ std::optional<Turned> why_not_sent(Context& ctx, const SlotQueueKey& key, RunId 
   State& state = ctx.state;
   SlotQueue& queue = *state.slot_queues().find(key);
   if (!state.workers().may_serve(key)) {
-    wait_for_worker(state, key, before);
+    wait_for_worker(state, key, next, before);
     note_blocked(ctx, queue, blocked_reason(state, key));
     return Turned::QueueWaits;
   }
-  if (key.demand.slots > 1) {
-    const std::string& space = state.find_run(next)->job().row.space();
-    if (!state.quotas().ask_for(next, key.pool, space, key.demand.slots)) return Turned::SpaceWaits;
+  if (!gets_tokens(state, key)) {
+    wait_for_tokens(ctx, key, next);
+    return Turned::QueueWaits;
   }
-  if (gets_tokens(state, key)) return std::nullopt;
-  note_blocked(ctx, queue, Reason::WaitsForSemaphore);
-  return Turned::QueueWaits;
-}
-
-model::WorkerKey choose_worker_for(WorkerTable& workers, const RunEntry& run, const SlotQueueKey& key) {
-  if (!key.demand.is_plain()) {
-    if (const LifeEntry* kept = workers.kept_with_room(key)) return kept->key();
-  }
-  return run.is_bound() ? *workers.open_for(key).with_id(key.worker) : choose_for(workers, run, key);
+  if (!gets_limits(state, key, next)) return Turned::SpaceWaits;
+  return std::nullopt;
 }
 
 Turned dispatch_one(Context& ctx, const SlotQueueKey& key, RunId next, Waiting& before) {
@@ -231,7 +212,9 @@ void stop_keeping_in_vain(State& state, const SlotQueueKey& key) {
   const SlotQueue& queue = *state.slot_queues().find(key);
   const bool has_turn = std::ranges::any_of(queue.turns(), [&](const auto& each) {
     const QuotaTable::Side* side = state.quotas().find(model::QuotaOf::Space, std::string(each.first));
-    return side == nullptr || !side->is_full() || side->kept_for() != RunId{};
+    if (side == nullptr || !side->is_full()) return true;
+    const RunEntry* kept = side->kept_for() == RunId{} ? nullptr : state.find_run(side->kept_for());
+    return kept != nullptr && kept->in_slot_queue() && slot_queue_of(*kept) == key;
   });
   if (!has_turn) state.workers().stop_keeping(key);
 }
@@ -248,7 +231,10 @@ void pump_pool(Context& ctx, const std::string& pool) {
     const SlotQueueKey& key = keys[next->queue];
     const Turned turned = dispatch_one(ctx, key, next->run, before);
     if (turned == Turned::QueueWaits) turns.close(next->queue);
-    if (turned == Turned::SpaceWaits) turns.close(next->queue, state.find_run(next->run)->job().row.space());
+    if (turned != Turned::SpaceWaits) continue;
+    const std::string& space = state.find_run(next->run)->job().row.space();
+    turns.close(next->queue, space);
+    state.quotas().note_passed(space, pool);
   }
   for (const std::string& space : turns.passed()) state.quotas().note_passed(space, pool);
   for (const SlotQueueKey& key : keys) {
@@ -413,9 +399,21 @@ void time_preferences(Context& ctx) {
   }
 }
 
+/// Runs for which a limit is kept, and which cannot start for another reason by now: their turn tells.
+void look_at_kept_limits(State& state) {
+  for (const RunId id : state.quotas().kept()) {
+    const RunEntry* run = state.find_run(id);
+    if (run == nullptr || !run->in_slot_queue()) continue;
+    const SlotQueueKey key = slot_queue_of(*run);
+    const bool may = state.workers().may_serve(key) && state.tokens().would_get(key);
+    if (!may) state.workers().mark_pool(key.pool);
+  }
+}
+
 void pump_slot_queues(Context& ctx) {
   State& state = ctx.state;
   time_preferences(ctx);
+  look_at_kept_limits(state);
   if (state.awaits_inventories()) {
     state.set_awaits_inventories(!have_all_inventories(state, ctx.now.mono));
   }

@@ -138,26 +138,42 @@ void handle_set_quota(Context& ctx, const SetQuota& event) {
   reply(ctx, event.token, applied);
 }
 
-bool lacks_room(const QuotaTable& quotas, QuotaOf of, const std::string& name, std::int32_t slots) {
+bool lacks_room(const QuotaTable& quotas, QuotaOf of, const std::string& name, std::int32_t slots,
+                RunId own) {
   if (quotas.versions() == 0) return false;
   const QuotaTable::Side* side = quotas.find(of, name);
-  return side != nullptr && (side->is_full() || !side->has_room(slots));
+  return side != nullptr && !side->has_room(slots, own);
 }
+
+namespace {
+
+/// What is kept for one of its own runs is not in its way.
+bool queue_lacks_room(const State& state, const SlotQueueKey& key, QuotaOf of, const std::string& name) {
+  const QuotaTable::Side* side = state.quotas().find(of, name);
+  if (side == nullptr) return false;
+  const RunEntry* kept = side->kept_for() == RunId{} ? nullptr : state.find_run(side->kept_for());
+  const bool is_own = kept != nullptr && kept->in_slot_queue() && slot_queue_of(*kept) == key;
+  return !side->has_room(key.demand.slots, is_own ? kept->id() : RunId{});
+}
+
+}  // namespace
 
 bool is_held_back(const State& state, const SlotQueueKey& key) {
   const QuotaTable& quotas = state.quotas();
   if (quotas.versions() == 0) return false;
-  if (lacks_room(quotas, QuotaOf::Pool, key.pool, key.demand.slots)) return true;
+  if (queue_lacks_room(state, key, QuotaOf::Pool, key.pool)) return true;
   const SlotQueue* queue = state.slot_queues().find(key);
   return queue != nullptr && std::ranges::all_of(queue->turns(), [&](const auto& each) {
-    return lacks_room(quotas, QuotaOf::Space, std::string(each.first), key.demand.slots);
+    return queue_lacks_room(state, key, QuotaOf::Space, std::string(each.first));
   });
 }
 
 Reason why_queued(const State& state, const RunEntry& run) {
   const std::int32_t slots = run.rules().slots;
-  if (lacks_room(state.quotas(), QuotaOf::Pool, run.rules().pool, slots)) return Reason::PoolLimit;
-  if (lacks_room(state.quotas(), QuotaOf::Space, run.job().row.space(), slots)) return Reason::NamespaceSlots;
+  const QuotaTable& quotas = state.quotas();
+  if (lacks_room(quotas, QuotaOf::Pool, run.rules().pool, slots, run.id())) return Reason::PoolLimit;
+  const std::string& space = run.job().row.space();
+  if (lacks_room(quotas, QuotaOf::Space, space, slots, run.id())) return Reason::NamespaceSlots;
   return state.slot_queues().blocked(run);
 }
 

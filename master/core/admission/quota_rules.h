@@ -16,8 +16,10 @@ inline constexpr std::size_t kMostQuotas = 10'000;
 
 void handle_set_quota(Context& ctx, const SetQuota& event);
 
-/// A run that takes so many slots cannot be sent: it is full, or has less left.
-bool lacks_room(const QuotaTable& quotas, model::QuotaOf of, const std::string& name, std::int32_t slots);
+/// A run that takes so many slots cannot be sent: it is full, or has less left. What is kept for `own` is
+/// that run's.
+bool lacks_room(const QuotaTable& quotas, model::QuotaOf of, const std::string& name, std::int32_t slots,
+                RunId own = {});
 
 /// Whether no run of this queue may be sent now, whatever slots are free: its pool is full, or all namespaces
 /// whose runs wait in it are.

@@ -149,16 +149,30 @@ bool QuotaTable::ask_for(RunId run, const std::string& pool, const std::string& 
   bool is_blocked = false;
   std::vector<Side*> lacking;
   for (Side* side : {&pools_[pool], &spaces_[space]}) {
-    const bool is_others = side->kept_for_ != RunId{} && side->kept_for_ != run;
-    const bool is_never = side->quota().slots >= 0 && slots > side->quota().slots;
-    is_blocked = is_blocked || is_others || is_never;
-    if (!side->has_room(slots)) lacking.push_back(side);
+    if (side->has_room(slots, run)) continue;
+    is_blocked = is_blocked || (side->kept_for_ != RunId{} && side->kept_for_ != run);
+    lacking.push_back(side);
   }
-  if (is_blocked) stop_keeping(run);
-  if (is_blocked || lacking.empty()) return !is_blocked;
-  for (Side* side : lacking) side->kept_for_ = run;
+  if (lacking.empty()) return true;
+  if (is_blocked || !allows(pool, space, slots)) {
+    stop_keeping(run);
+    return false;
+  }
+  for (Side* side : lacking) keep(*side, run, slots);
   kept_[run] = {pool, space};
   return false;
+}
+
+bool QuotaTable::allows(const std::string& pool, const std::string& space, std::int64_t slots) const {
+  if (versions_ == 0) return true;
+  const std::int64_t of_pool = quota(QuotaOf::Pool, pool).slots;
+  const std::int64_t of_space = quota(QuotaOf::Space, space).slots;
+  return (of_pool < 0 || slots <= of_pool) && (of_space < 0 || slots <= of_space);
+}
+
+void QuotaTable::keep(Side& side, RunId run, std::int64_t slots) {
+  side.kept_for_ = run;
+  side.kept_slots_ = slots;
 }
 
 void QuotaTable::stop_keeping(RunId run) {
@@ -168,11 +182,17 @@ void QuotaTable::stop_keeping(RunId run) {
   kept_.erase(at);
   Side& of_space = spaces_.at(kept.space);
   if (const auto of_pool = pools_.find(kept.pool); of_pool != pools_.end()) {
-    if (of_pool->second.kept_for_ == run) of_pool->second.kept_for_ = RunId{};
+    if (of_pool->second.kept_for_ == run) keep(of_pool->second, RunId{}, 0);
   }
-  if (of_space.kept_for_ == run) of_space.kept_for_ = RunId{};
+  if (of_space.kept_for_ == run) keep(of_space, RunId{}, 0);
   pools_to_look_at_.insert(kept.pool);
   pools_to_look_at_.merge(std::exchange(of_space.passed_, {}));
+}
+
+std::vector<RunId> QuotaTable::kept() const {
+  std::vector<RunId> runs;
+  for (const auto& [run, kept] : kept_) runs.push_back(run);
+  return runs;
 }
 
 std::vector<RunId> QuotaTable::kept_in(const std::string& pool) const {

@@ -4,8 +4,9 @@
 // passed over are looked at again.
 //
 // A run that takes several slots, whose turn has come and for which a limit has too little left, gets what
-// becomes free before any other: the side is kept for it, and full to all others. It keeps nothing while
-// another is in its way, so that no two wait for each other.
+// becomes free before any other: the side keeps so many slots for it, others get what is left beside them.
+// It keeps nothing while another is in its way, or while it lacks a worker or a token, so that no two wait
+// for each other.
 #pragma once
 
 #include <cstddef>
@@ -45,9 +46,12 @@ class QuotaTable {
     std::int64_t queued() const { return queued_; }          ///< runs that wait for a slot
     std::int64_t unfinished() const { return unfinished_; }  ///< of a namespace
     /// No run of it may be sent: as many as it may have are held, or the rest is kept for one.
-    bool is_full() const { return quota().slots >= 0 && (held_ >= quota().slots || kept_for_ != RunId{}); }
-    /// So many slots more may be held.
-    bool has_room(std::int64_t slots) const { return quota().slots < 0 || held_ + slots <= quota().slots; }
+    bool is_full() const { return !has_room(1); }
+    /// So many slots more may be held by that run, beside what is kept for another.
+    bool has_room(std::int64_t slots, RunId run = {}) const {
+      const bool is_own = kept_for_ != RunId{} && kept_for_ == run;
+      return quota().slots < 0 || held_ + slots + (is_own ? 0 : kept_slots_) <= quota().slots;
+    }
     RunId kept_for() const { return kept_for_; }             ///< none: RunId{}
     /// Of a namespace with a limit of them: how many began in that minute, as far as this Term knows.
     std::int64_t fired_in(WallTime minute_of) const;
@@ -59,6 +63,7 @@ class QuotaTable {
     std::int64_t held_ = 0, queued_ = 0, unfinished_ = 0;
     std::int64_t last_turn_ = 0;       ///< of a pool: the number of the last run that was sent there
     RunId kept_for_{};
+    std::int64_t kept_slots_ = 0;
     std::set<std::string> passed_;     ///< of a full namespace: pools in which its runs were passed over
     std::map<std::int64_t, std::int64_t> fired_;  ///< by minute
   };
@@ -85,8 +90,13 @@ class QuotaTable {
   /// Whether both sides have so many slots left for that run. If one has too few, it is kept for the run from
   /// now on, unless another is in its way, or the limit is lower than what it takes.
   bool ask_for(RunId run, const std::string& pool, const std::string& space, std::int64_t slots);
+  /// Neither limit is lower than that.
+  bool allows(const std::string& pool, const std::string& space, std::int64_t slots) const;
   /// It does not wait for a limit any more.
   void stop_keeping(RunId run);
+  bool keeps_for(RunId run) const { return kept_.contains(run); }
+  /// Runs for which a side is kept.
+  std::vector<RunId> kept() const;
   /// Runs of that pool for which a side is kept.
   std::vector<RunId> kept_in(const std::string& pool) const;
 
@@ -108,6 +118,7 @@ class QuotaTable {
   void leave_queue(const std::string& pool, const std::string& space);
   void hold(const std::string& pool, const std::string& space, std::int64_t slots);
   void release(const std::string& pool, const std::string& space, std::int64_t slots);
+  static void keep(Side& side, RunId run, std::int64_t slots);
   static void drop_idle(Sides& sides, Sides::iterator at);
 
   Sides pools_, spaces_;

@@ -70,12 +70,13 @@ bool WorkerTable::is_here(const LifeEntry& life) const {
 std::optional<WorkerLoad> WorkerTable::load_in(const WorkerGroup& group, const LifeEntry& life) {
   if (is_wide(group)) {
     const bool is_able = group.counts == Counts::Able;
-    const bool stands = life.fits_ && (is_able ? life.kept_for_ == nullptr : life.has_room_for(group.demand));
+    const bool is_free = is_able && life.kept_for_ == nullptr && life.has_usable(group.demand);
+    const bool stands = life.fits_ && (is_able ? is_free : life.has_room_for(group.demand));
     return stands ? std::optional(load_of(life)) : std::nullopt;
   }
   if (group.counts == Counts::Open) return life.open_load_;
   const bool is_in = group.counts == Counts::Here ? life.counts_here_ : life.counts_fit_;
-  if (!is_in) return std::nullopt;
+  if (!is_in || !life.has_usable(group.demand)) return std::nullopt;
   WorkerLoad load;
   load.rank = life.info_.rank;
   return load;
@@ -92,6 +93,20 @@ void WorkerTable::refresh_gates(LifeEntry& life) {
     life.gated_[i]->open.change(life.key(), before[i], load_in(*life.gated_[i], life));
   }
   if (!life.gated_.empty()) marked_pools_.insert(life.info_.pool);  // another one may be meant now
+}
+
+/// Those that ask for more than it has left since it lost a part.
+void WorkerTable::leave_gates(LifeEntry& life) {
+  for (WorkerGroup* group : life.gated_) {
+    const WorkerLoad* stands = group->open.load_of(life.key());
+    if (stands == nullptr || life.has_usable(group->demand)) continue;
+    group->open.change(life.key(), std::optional(*stands), std::nullopt);
+    marked_pools_.insert(life.info_.pool);  // another one may be meant now
+  }
+}
+
+Standing WorkerTable::counted_in(const WorkerGroup& group, const LifeEntry& life) {
+  return life.has_usable(group.demand) ? life.counted_ : Standing{};
 }
 
 void WorkerTable::join(const LifeEntry& life, WorkerGroup& group) {
@@ -132,7 +147,7 @@ const WorkerGroup& WorkerTable::group_of(const GroupKey& key) const {
       if (!belongs(life.info_, key)) continue;
       join(life, found->second);
       found->second.open.change(life_key, {}, load_in(found->second, life));
-      count_anew(found->second.standing, {}, life.counted_);
+      count_anew(found->second.standing, {}, counted_in(found->second, life));
     }
   }
   found->second.asked = ++group_ordinal_;

@@ -70,8 +70,18 @@ void WorkerTable::set_settling(LifeEntry& life, bool settling) {
 }
 
 void WorkerTable::lose_slot(LifeEntry& life, const model::JobRules& rules) {
+  std::vector<Standing> before;
+  for (const WorkerGroup* group : life.wide_) before.push_back(counted_in(*group, life));
   life.unusable_slots_ += rules.slots;
   model::add_amounts(life.used_, rules.needs);
+  model::add_amounts(life.lost_, rules.needs);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    count_anew(life.wide_[i]->standing, before[i], counted_in(*life.wide_[i], life));
+  }
+  leave_gates(life);
+  if (life.kept_for_ != nullptr && !life.has_usable(life.kept_for_->demand)) {
+    stop_keeping(SlotQueueKey(*life.kept_for_));
+  }
   refresh_gates(life);
   refresh_open(life);
   refresh_standing(life);
@@ -280,7 +290,9 @@ void WorkerTable::refresh_standing(LifeEntry& life) {
   Standing& sum = standings_[pool];
   count_anew(sum, life.counted_, now);
   for (WorkerGroup* group : life.groups_) count_anew(group->standing, life.counted_, now);
-  for (WorkerGroup* group : life.wide_) count_anew(group->standing, life.counted_, now);
+  for (WorkerGroup* group : life.wide_) {
+    if (life.has_usable(group->demand)) count_anew(group->standing, life.counted_, now);
+  }
   if (now.present != life.counted_.present) count_handlers(life, now.present - life.counted_.present);
   life.counted_ = now;
   if (sum == Standing{}) standings_.erase(pool);
@@ -302,7 +314,7 @@ Standing WorkerTable::standing_for(const SlotQueueKey& queue) const {
   for (const auto& [key, life] : lives_of(queue.worker)) {
     const bool is_meant =
         belongs(life.info_, {queue.pool, queue.handler, Counts::Open, queue.select, {}, queue.demand});
-    if (is_meant) count_anew(sum, Standing{}, standing_of(life));
+    if (is_meant && life.has_usable(queue.demand)) count_anew(sum, Standing{}, standing_of(life));
   }
   return sum;
 }

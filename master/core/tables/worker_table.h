@@ -104,6 +104,9 @@ class LifeEntry {
   }
   /// The same of one that takes so much; `is_kept`: of the queue that it is kept for.
   bool has_room_for(const model::Demand& demand, bool is_kept = false) const;
+  /// It could take it if it held nothing: as its node says, without what it lost to attempts whose death was
+  /// not proven.
+  bool has_usable(const model::Demand& demand) const;
 
  private:
   friend class WorkerTable;
@@ -125,6 +128,7 @@ class LifeEntry {
   bool on_trial_ = false;
   bool says_draining_ = false;         ///< in answer to hello; its node may not say it yet
   std::int32_t unusable_slots_ = 0;    ///< held by attempts whose death was not proven
+  model::Amounts lost_;                ///< what they hold beside them, which `used_` has too
   std::optional<DrainTelling> told_drain_;
   IdSet<RunId> attempts_;
   std::int32_t used_slots_ = 0;
@@ -264,7 +268,7 @@ class WorkerTable {
   // --- wide runs: those that take more than one slot
   /// A worker that is kept for runs of that queue; null: none.
   const LifeEntry* kept_for(const SlotQueueKey& queue) const;
-  /// The same, if it has room for one now.
+  /// The same, if it has room for one now; where the route has one in mind, if it is still that one.
   const LifeEntry* kept_with_room(const SlotQueueKey& queue) const;
   /// Keeps the worker with the least load that could take a run of that queue, so that what becomes free
   /// there is not given to narrower ones forever. None that runs of these queues, which are before it,
@@ -314,7 +318,11 @@ class WorkerTable {
   void refresh_open(LifeEntry& life);
   void refresh_wide(LifeEntry& life);
   void refresh_standing(LifeEntry& life);
-  bool may_be_kept(const LifeEntry& life, const std::vector<const SlotQueueKey*>& before) const;
+  void leave_gates(LifeEntry& life);
+  bool may_be_kept(const LifeEntry& life, const SlotQueueKey& queue,
+                   const std::vector<const SlotQueueKey*>& before) const;
+  bool is_meant(const SlotQueueKey& queue, const LifeEntry& life) const;
+  static Standing counted_in(const WorkerGroup& group, const LifeEntry& life);
   Standing standing_of(const std::string& pool) const;
   void count_handlers(const LifeEntry& life, std::int32_t by);
   bool all_know(const SlotQueueKey& queue) const;

@@ -92,7 +92,7 @@ PoolLoad pool_load(Context& ctx, const std::string& pool, PoolScale& scale) {
   const Standing standing = ctx.state.workers().standing_in(pool);
   const LeavingCount leaving = count_leaving(ctx.state, pool);
   scale.leaving = leaving.here;
-  std::int64_t asked = side == nullptr ? 0 : side->held() + side->queued() - leaving.attempts;
+  std::int64_t asked = side == nullptr ? 0 : side->held() + side->queued() - leaving.slots;
   if (side != nullptr && side->quota().slots >= 0) asked = std::min(asked, side->quota().slots);
   const auto demand = static_cast<double>(std::max<std::int64_t>(asked, 0));
   const Millis passed = floor_ms(ctx.now.mono - scale.looked);

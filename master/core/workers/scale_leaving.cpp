@@ -177,7 +177,7 @@ LeavingCount count_leaving(const State& state, const std::string& pool) {
   for (const auto& [id, worker] : state.scaling().leaving()) {
     if (worker.pool != pool) continue;
     count.here += static_cast<std::int64_t>(lives_here(state, id).size());
-    count.attempts += static_cast<std::int64_t>(state.workers().runs_on(id).size());
+    for (const auto& [key, life] : state.workers().lives_of(id)) count.slots += life.used_slots();
   }
   return count;
 }

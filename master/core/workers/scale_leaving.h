@@ -37,7 +37,7 @@ void recover_leaving(State& state);
 
 struct LeavingCount {
   std::int64_t here = 0;               ///< workers whose node is there
-  std::int64_t attempts = 0;           ///< unfinished, on them
+  std::int64_t slots = 0;              ///< that unfinished attempts take of them
 };
 LeavingCount count_leaving(const State& state, const std::string& pool);
 /// Workers of that pool that are here, and drained by somebody else: they stay, and take nothing.

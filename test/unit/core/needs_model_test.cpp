@@ -244,7 +244,8 @@ class NeedsWorld {
       keeps += life->kept_for() == nullptr ? 0 : 1;
     }
     for (const auto& item : h_->pop_dispatches()) check_sent(item);
-    for (const auto& [key, queue] : state().slot_queues().all()) {
+    for (const auto& [of_queue, queue] : state().slot_queues().all()) {
+      const SlotQueueKey& key = of_queue;
       ++looks;
       const bool may = may_be_served(key);
       differences += may != state().workers().may_serve(key) ? 1 : 0;

@@ -73,4 +73,12 @@ TEST_CASE("verify: where no job says slots or needs nothing is looked at for P48
   CHECK(look(history).ok);
 }
 
+TEST_CASE("verify: a run of a version that was stored later counts as one slot for P48") {
+  History history = a_history_of_needs(5, 2 * kGiB);
+  let_three_live_at_once(history);
+  CHECK(red(look(history)) == "P48");
+  history.run_of(at(6)).version = 2;
+  CHECK(red(look(history)).find("P48") == std::string::npos);
+}
+
 }  // namespace rota::master::verify::test

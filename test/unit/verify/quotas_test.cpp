@@ -55,4 +55,19 @@ TEST_CASE("verify: a lower limit revokes nothing, and before the first there was
   CHECK(look(history).ok);
 }
 
+TEST_CASE("verify: a run of a version that was stored later counts as one slot for P42, and in no pool") {
+  for (const auto of : {model::QuotaOf::Pool, model::QuotaOf::Space}) {
+    History history = a_history_of_overlaps();
+    model::JobDefinition definition = *history.rows.versions[0].definition;
+    definition.rules.slots = 2;
+    history.rows.versions[0].definition = std::make_shared<const model::JobDefinition>(definition);
+    history.rows.quotas.push_back(a_quota(of, 1, 5, at(0)));
+    history.run_of(at(5)).progress.outcome.ended = at(8);
+    history.run_of(at(6)).progress.outcome.ended = at(8);
+    CHECK(red(look(history)) == "P42");
+    history.run_of(at(6)).version = 2;
+    CHECK(red(look(history)).find("P42") == std::string::npos);
+  }
+}
+
 }  // namespace rota::master::verify::test
