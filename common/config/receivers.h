@@ -1,4 +1,4 @@
-// The settings `receivers` and `hooks`: lists of maps. Private to common/config, but for the names of events.
+// The settings `receivers` and `hooks`: lists of maps. Private to common/config, except names of events.
 #pragma once
 
 #include <array>

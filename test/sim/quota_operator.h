@@ -21,7 +21,7 @@ class QuotaOperator {
   QuotaOperator(World& world, Ask ask);
 
   void begin();
-  /// From now on no run waits for a limit for ever.
+  /// From now on no run waits forever for a limit.
   void stop();
   /// Nothing is asked any more.
   bool is_quiet() const { return open_ == 0; }
